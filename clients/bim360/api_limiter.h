@@ -1,0 +1,82 @@
+// Keeps the calls of one client id within Autodesk's published rates.
+
+#ifndef CLIENTS_BIM360_API_LIMITER_H_
+#define CLIENTS_BIM360_API_LIMITER_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "services/common/clock.h"
+#include "services/common/mutex.h"
+
+namespace bimbackup::bim360 {
+
+// Endpoints that share one published rate, in calls a minute
+// (https://aps.autodesk.com/en/docs/data/v2/developers_guide/rate-limiting/dm-rate-limits/).
+enum class EndpointClass {
+  kToken,     // 500
+  kProjects,  // 50: hubs, projects
+  kFolders,   // 300: topFolders, folder, contents
+  kStorage,   // 1000: everything under /oss
+};
+inline constexpr size_t kEndpointClassCount = 4;
+
+// "token", "projects", "folders", "storage".
+absl::string_view EndpointClassName(EndpointClass endpoint_class);
+
+// Thread-safe.
+class ApiLimiter {
+ public:
+  struct Usage {
+    int64_t calls = 0;
+    // Calls that wait for their turn now.
+    int waiting = 0;
+    // How long all calls of the class waited, added up.
+    absl::Duration waited;
+    // The class pauses until then, on the monotonic clock.
+    absl::Duration paused_until;
+  };
+
+  // `budget` is the share of the published rates to use: at most 1 shrinks
+  // the number of calls in a minute, more shrinks the minute (a sped-up
+  // emulator's window), infinity limits nothing. `clock` outlives it.
+  ApiLimiter(double budget, Clock& clock);
+
+  // Waits for the class's turn and takes it. DEADLINE_EXCEEDED when it would
+  // not come by `deadline` (monotonic), CANCELLED after Cancel().
+  absl::Status Acquire(EndpointClass endpoint_class, absl::Duration deadline);
+
+  // No call of the class gets its turn for `pause` from now, whoever asks:
+  // the answer to a 429.
+  void Pause(EndpointClass endpoint_class, absl::Duration pause);
+
+  // Ends every wait, and every later one, with CANCELLED.
+  void Cancel();
+
+  Usage GetUsage(EndpointClass endpoint_class) const;
+
+ private:
+  struct ClassState {
+    // When the calls of the last window were let through, oldest first; at
+    // most as many as the window allows.
+    std::deque<absl::Duration> recent;
+    Usage usage;
+  };
+
+  const double budget_;
+  Clock& clock_;
+  mutable Mutex mutex_;
+  CondVar changed_;
+  bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
+  std::array<ClassState, kEndpointClassCount> classes_
+      ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace bimbackup::bim360
+
+#endif  // CLIENTS_BIM360_API_LIMITER_H_

@@ -1,0 +1,50 @@
+// Which hosts a URL that came from outside may point to.
+
+#ifndef CLIENTS_HTTP_HOST_POLICY_H_
+#define CLIENTS_HTTP_HOST_POLICY_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace bimbackup::http {
+
+// The value of --allowed_hosts: patterns such as `*.s3.amazonaws.com`,
+// `host`, `host:port`. Thread-safe, immutable.
+class HostPolicy {
+ public:
+  // Autodesk's storage and CDN hosts and S3's, over https only; plain http
+  // only to loopback.
+  static HostPolicy Default();
+
+  // `patterns`, separated by commas or spaces, in addition to the default's;
+  // plain http is allowed to the hosts named here. INVALID_ARGUMENT for a
+  // malformed pattern, such as `*` alone.
+  static absl::StatusOr<HostPolicy> Parse(absl::string_view patterns);
+
+  // OK when `url` may be fetched; PERMISSION_DENIED, which names the host and
+  // the flag, when not; INVALID_ARGUMENT when it is no URL.
+  absl::Status Check(absl::string_view url) const;
+
+ private:
+  struct Pattern {
+    // Lower case; matches the end of a host where `suffix` is set.
+    std::string host;
+    bool suffix = false;
+    // 0 matches every port.
+    int port = 0;
+    bool plain_http = false;
+  };
+
+  bool Matches(const Pattern& pattern, absl::string_view host, int port,
+               bool plain_http) const;
+
+  std::vector<Pattern> patterns_;
+};
+
+}  // namespace bimbackup::http
+
+#endif  // CLIENTS_HTTP_HOST_POLICY_H_
