@@ -73,8 +73,7 @@ class ApiLimiter {
   mutable Mutex mutex_;
   CondVar changed_;
   bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
-  std::array<ClassState, kEndpointClassCount> classes_
-      ABSL_GUARDED_BY(mutex_);
+  std::array<ClassState, kEndpointClassCount> classes_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace bimbackup::bim360

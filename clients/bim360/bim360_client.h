@@ -54,6 +54,8 @@ struct Project {
 
 struct ProjectPage {
   std::vector<Project> projects;
+  // As FolderPage::defects.
+  std::vector<std::string> defects;
   // What the next call takes as `page_url`; empty after the last page.
   std::string next_page_url;
 };
@@ -97,6 +99,10 @@ struct Item {
 struct FolderPage {
   std::vector<Folder> folders;
   std::vector<Item> items;
+  // One line for each entry that was malformed and left out (no id, no name,
+  // an impossible size): the rest of the page is good, but the listing is
+  // incomplete, and nothing may be held for vanished because of it.
+  std::vector<std::string> defects;
   // What the next call takes as `page_url`; empty after the last page.
   std::string next_page_url;
 };
@@ -143,8 +149,9 @@ class Bim360Client {
   virtual absl::StatusOr<ProjectPage> ListProjects(
       absl::string_view hub_id, absl::string_view page_url) = 0;
 
-  // The highest folders that the caller may see, in one answer.
-  virtual absl::StatusOr<std::vector<Folder>> ListTopFolders(
+  // The highest folders that the caller may see, in one answer: a page
+  // without items and without a next one.
+  virtual absl::StatusOr<FolderPage> ListTopFolders(
       absl::string_view hub_id, absl::string_view project_id) = 0;
 
   // One page of a folder's sub-folders and items with their tips; the first
