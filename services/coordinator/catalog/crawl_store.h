@@ -1,0 +1,109 @@
+// The catalog's account tree and the frontier: what the crawl writes.
+
+#ifndef SERVICES_COORDINATOR_CATALOG_CRAWL_STORE_H_
+#define SERVICES_COORDINATOR_CATALOG_CRAWL_STORE_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "clients/bim360/bim360_client.h"
+#include "services/coordinator/catalog/types.h"
+
+namespace bimbackup::catalog {
+
+// What a page's folders and items are after the crawl has judged them.
+struct ListedFolder {
+  bim360::Folder folder;
+  // Outside the backup's filter: known, but not to be listed now, and its
+  // content stands as it was.
+  bool filtered_out = false;
+};
+
+struct ListedItem {
+  bim360::Item item;
+  // Outside the backup's filter: an entry stands as it was, a new one is not
+  // made, and the folder is listed again by the next backup.
+  bool filtered_out = false;
+  // Why a version has no content; empty where it has.
+  std::string no_content_reason;
+};
+
+struct ListedPage {
+  std::vector<ListedFolder> folders;
+  std::vector<ListedItem> items;
+  // Empty on the last page.
+  std::string next_page_url;
+};
+
+// Thread-safe. The frontier outlives backups: what one could not list, the
+// next one finds there. Each commit is one transaction together with its
+// effect on the frontier, on the transfers (an item whose bytes are neither
+// stored nor asked for becomes one), on `changed` flags and on the backup's
+// counters. Errors as BackupStore's.
+class CrawlStore {
+ public:
+  virtual ~CrawlStore() = default;
+
+  // Opens a backup's crawl: pushes the listing of projects; unblocks what
+  // earlier backups could not list; makes a transfer of every wanted version
+  // that is not stored. Idempotent: after a restart it changes nothing.
+  virtual absl::Status BeginCrawl(BackupNumber backup) = 0;
+
+  // Pushes the up to `count` folders that went unlisted longest, of those
+  // that are not in the frontier. Once a backup; idempotent.
+  virtual absl::StatusOr<int64_t> PushOldestFolders(BackupNumber backup,
+                                                    int64_t count) = 0;
+
+  // Hands out up to `limit` tasks, newest first, that are neither handed out
+  // nor blocked; `Release` gives one back.
+  virtual absl::StatusOr<std::vector<FrontierTask>> TakeTasks(int limit) = 0;
+  virtual void ReleaseTask(int64_t task_id) = 0;
+
+  // One page of the hub's projects. On the last, projects that were in no
+  // page are marked vanished. `wanted` tells, per project of the page,
+  // whether the backup's filter lets it be listed.
+  virtual absl::Status CommitProjectPage(
+      BackupNumber backup, const FrontierTask& task,
+      const std::vector<bim360::Project>& projects,
+      const std::vector<bool>& wanted, absl::string_view next_page_url) = 0;
+
+  // A project's topmost folders, complete.
+  virtual absl::Status CommitTopFolders(
+      BackupNumber backup, const FrontierTask& task,
+      const std::vector<ListedFolder>& folders) = 0;
+
+  // One page of a folder. A sub-folder whose rollup is not empty and equals
+  // the one at its last complete listing is skipped, unless `recheck_all`;
+  // others are pushed. On the last page, what was in no page and has not
+  // turned up elsewhere is taken for missing until the crawl's end.
+  virtual absl::Status CommitFolderPage(BackupNumber backup,
+                                        const FrontierTask& task,
+                                        const ListedPage& page,
+                                        bool recheck_all) = 0;
+
+  // The task's folder or project could not be listed: it is blocked until
+  // the next backup, its content is carried.
+  virtual absl::Status CommitUnlisted(BackupNumber backup,
+                                      const FrontierTask& task,
+                                      absl::string_view reason) = 0;
+
+  // Closes the crawl: what is missing and turned up nowhere is removed, or
+  // guarded where it is suspiciously much (more than 20 % and more than 100
+  // of a project's files), with everything below it. Idempotent.
+  virtual absl::Status EndCrawl(BackupNumber backup) = 0;
+
+  // Names from the project's root down to and with the folder; NOT_FOUND.
+  virtual absl::StatusOr<std::vector<std::string>> GetFolderPath(
+      absl::string_view project_id, absl::string_view folder_id) = 0;
+
+  virtual absl::StatusOr<ProjectRecord> GetProject(
+      absl::string_view project_id) = 0;
+};
+
+}  // namespace bimbackup::catalog
+
+#endif  // SERVICES_COORDINATOR_CATALOG_CRAWL_STORE_H_
