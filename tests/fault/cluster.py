@@ -1,0 +1,227 @@
+"""Real processes under test: emulator, coordinator and workers on loopback.
+
+Every wait has a deadline, every process dies with the cluster, every file
+stands in one temporary folder that a failed test leaves for reading.
+"""
+
+import contextlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import urllib.request
+
+SECRET = "emulator-secret-5d0c1f"
+ACCOUNT = "00000000-0000-4000-8000-000000000001"
+
+
+class Failure(AssertionError):
+    """A condition that did not hold, with what was seen instead."""
+
+
+def wait_for(what, condition, seconds=60):
+    """Returns the condition's first true value; fails after the deadline."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.01)
+    raise Failure(f"not within {seconds} s: {what}")
+
+
+def get_json(url, body=None, method=None, timeout=30):
+    """Calls the emulator's admin API."""
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(url, data=data, method=method)
+    if data is not None:
+        request.add_header("Content-Type", "application/json")
+    with urllib.request.urlopen(request, timeout=timeout) as answer:
+        text = answer.read()
+    return json.loads(text) if text else None
+
+
+class Process:
+    """One server process and its log."""
+
+    def __init__(self, folder, name, arguments, environment):
+        self.name = name
+        self.log_path = folder / f"{name}.log"
+        self._arguments = arguments
+        self._environment = environment
+        self._log = open(self.log_path, "ab")
+        self._child = None
+
+    def start(self, extra_environment=None):
+        environment = dict(self._environment, **(extra_environment or {}))
+        self._child = subprocess.Popen(
+            self._arguments, stdin=subprocess.DEVNULL, stdout=self._log,
+            stderr=self._log, env=environment)
+
+    def running(self):
+        return self._child is not None and self._child.poll() is None
+
+    def kill(self):
+        self._child.send_signal(signal.SIGKILL)
+        self._child.wait(10)
+
+    def terminate(self, seconds=60):
+        if not self.running():
+            return self.exit_code()
+        self._child.send_signal(signal.SIGTERM)
+        return self._child.wait(seconds)
+
+    def wait(self, seconds):
+        return self._child.wait(seconds)
+
+    def exit_code(self):
+        return None if self._child is None else self._child.poll()
+
+    def stop(self):
+        if self.running():
+            self.kill()
+        self._log.close()
+
+    def log(self):
+        return self.log_path.read_text(errors="replace")
+
+    def await_log(self, pattern, seconds=30, start=0):
+        """The first match of `pattern` in the log after byte `start`."""
+        def search():
+            match = re.search(pattern, self.log()[start:])
+            if match is None and not self.running():
+                raise Failure(f"{self.name} ended early:\n{self.log()}")
+            return match
+        return wait_for(f"{pattern!r} in {self.log_path}", search, seconds)
+
+
+def free_port():
+    import socket
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Cluster:
+    """An emulator, a coordinator and any number of workers."""
+
+    def __init__(self, bin_folder, emulator_flags=(), coordinator_flags=(),
+                 worker_flags=(), recheck_budget="0"):
+        self.bin = pathlib.Path(bin_folder)
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="bimbackup-fault-"))
+        self.storage = self.folder / "storage"
+        self.state = self.folder / "state"
+        self.storage.mkdir()
+        self.state.mkdir()
+        self.emulator_port = free_port()
+        self.coordinator_port = free_port()
+        self.http_port = free_port()
+        self.emulator_url = f"http://127.0.0.1:{self.emulator_port}"
+        self._base = {k: v for k, v in os.environ.items()
+                      if not k.startswith(("APS_", "BIM"))}
+        self._worker_flags = list(worker_flags)
+        credentials = {
+            "APS_CLIENT_ID": "emulator", "APS_CLIENT_SECRET": SECRET,
+            "APS_ACCOUNT_ID": ACCOUNT}
+        self.emulator = Process(
+            self.folder, "emulator",
+            [self.bin / "bim360-emulator",
+             f"--listen=127.0.0.1:{self.emulator_port}", *emulator_flags],
+            dict(self._base, **credentials))
+        self.coordinator = Process(
+            self.folder, "coordinator",
+            [self.bin / "bimbackup-coordinator",
+             f"--listen=127.0.0.1:{self.coordinator_port}",
+             f"--http_listen=127.0.0.1:{self.http_port}",
+             f"--state_dir={self.state}", f"--storage=file://{self.storage}",
+             f"--bim360_base_url={self.emulator_url}",
+             f"--recheck_budget={recheck_budget}", "--log_level=debug",
+             *coordinator_flags],
+            dict(self._base, **credentials))
+        self.workers = []
+
+    def __enter__(self):
+        self.emulator.start()
+        wait_for("the emulator answers", lambda: self._answers("/admin/tree"))
+        return self
+
+    def __exit__(self, kind, value, trace):
+        for process in (*self.workers, self.coordinator, self.emulator):
+            with contextlib.suppress(Exception):
+                process.stop()
+        if kind is None:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        else:
+            print(f"left for reading: {self.folder}", flush=True)
+
+    def _answers(self, path):
+        with contextlib.suppress(OSError):
+            self.admin(path)
+            return True
+        return False
+
+    def admin(self, path, body=None, method=None):
+        return get_json(f"{self.emulator_url}{path}", body, method)
+
+    def start(self, workers=1):
+        """Starts the coordinator, waits for it, starts the workers."""
+        self.start_coordinator()
+        for _ in range(workers):
+            self.add_worker()
+
+    def start_coordinator(self, extra_environment=None):
+        self.coordinator.start(extra_environment)
+        wait_for("the coordinator answers",
+                 lambda: self.cli("list").returncode == 0)
+
+    def worker_arguments(self, storage=None):
+        return [self.bin / "bimbackup-worker", "--listen=127.0.0.1:0",
+                f"--coordinator=127.0.0.1:{self.coordinator_port}",
+                f"--storage=file://{storage or self.storage}",
+                "--log_level=debug", *self._worker_flags]
+
+    def add_worker(self):
+        worker = Process(self.folder, f"worker-{len(self.workers)}",
+                         self.worker_arguments(), self._base)
+        self.workers.append(worker)
+        worker.start()
+        return worker
+
+    def cli(self, *arguments, seconds=60):
+        """Runs the command-line tool; returns the finished process."""
+        environment = dict(self._base, BIMBACKUP_COORDINATOR=(
+            f"127.0.0.1:{self.coordinator_port}"))
+        return subprocess.run(
+            [self.bin / "bimbackup", *arguments], env=environment,
+            capture_output=True, text=True, timeout=seconds, check=False)
+
+    def cli_json(self, *arguments, seconds=60):
+        """What the tool prints with --output=json, a list of messages."""
+        done = self.cli(*arguments, "--output=json", seconds=seconds)
+        return [json.loads(line) for line in done.stdout.splitlines() if line]
+
+    def backup(self):
+        """The newest backup, or None while the coordinator is away."""
+        messages = self.cli_json("show")
+        if not messages:
+            return None
+        return messages[-1].get("backup", messages[-1])
+
+    def run_backup(self, *arguments, seconds=300):
+        """Runs one backup to its end; returns (exit code, backup)."""
+        done = self.cli("backup", "--wait", *arguments, seconds=seconds)
+        return done.returncode, self.backup()
+
+    def partial_files(self):
+        """Temporary files of the storage that hold bytes."""
+        found = []
+        for path in (self.storage / "tmp").glob("*"):
+            with contextlib.suppress(OSError):
+                if path.stat().st_blocks > 0:
+                    found.append(path)
+        return found
