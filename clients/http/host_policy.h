@@ -12,12 +12,16 @@
 
 namespace bimbackup::http {
 
+struct Url;
+
 // The value of --allowed_hosts: patterns such as `*.s3.amazonaws.com`,
 // `host`, `host:port`. Thread-safe, immutable.
 class HostPolicy {
  public:
-  // Autodesk's storage and CDN hosts and S3's, over https only; plain http
-  // only to loopback.
+  // Autodesk's API, storage and CDN hosts and S3's (in S3's own host forms,
+  // not all of amazonaws.com; no cloudfront.net, which anybody can rent),
+  // over https only; loopback over either. No other address that is written
+  // as a number.
   static HostPolicy Default();
 
   // `patterns`, separated by commas or spaces, in addition to the default's;
@@ -39,8 +43,8 @@ class HostPolicy {
     bool plain_http = false;
   };
 
-  bool Matches(const Pattern& pattern, absl::string_view host, int port,
-               bool plain_http) const;
+  static absl::StatusOr<Pattern> ParsePattern(absl::string_view text);
+  static bool Matches(const Pattern& pattern, const Url& url);
 
   std::vector<Pattern> patterns_;
 };

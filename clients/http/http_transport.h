@@ -5,6 +5,7 @@
 #define CLIENTS_HTTP_HTTP_TRANSPORT_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,10 +36,11 @@ struct Request {
 
   // From start to connected, name resolution and TLS included.
   absl::Duration connect_timeout = absl::Seconds(15);
-  // From start to end of the whole transfer.
+  // From start to end of the whole transfer; time in which a bandwidth cap
+  // of ours holds it back is not counted.
   absl::Duration deadline = absl::Minutes(2);
   // The longest time in which fewer than `idle_bytes` bytes arrive, time to
-  // the first byte included. Not counted while bandwidth is capped by us.
+  // the first byte included; held back by us does not count either.
   absl::Duration idle_limit = absl::Seconds(30);
   int64_t idle_bytes = 1;
   // Use no kept connection: after an error on one.
@@ -117,8 +119,11 @@ struct Response {
 // Starts `request` and waits for its whole answer, of any HTTP status.
 // RESOURCE_EXHAUSTED when the body is longer than `max_body_bytes`, else as
 // ResponseHandler::OnDone. Not to be called on a transport's own thread.
-absl::StatusOr<Response> Fetch(HttpTransport& transport, Request request,
-                               int64_t max_body_bytes);
+// `on_started`, where given, is called with the transfer's id before the
+// wait, for a caller that may want to cancel it from another thread.
+absl::StatusOr<Response> Fetch(
+    HttpTransport& transport, Request request, int64_t max_body_bytes,
+    const std::function<void(TransferId)>& on_started = nullptr);
 
 // The status that stands for an HTTP status: OK for 2xx, else by the table
 // of ARCHITECTURE.md (401 UNAUTHENTICATED, 403 PERMISSION_DENIED, 404 and 410
@@ -160,7 +165,9 @@ struct Url {
 absl::StatusOr<Url> ParseUrl(absl::string_view url);
 
 // Resolves an absolute URL, "/path" or "path" against `base` (an absolute
-// URL): the three forms in which Autodesk writes links.
+// URL): the three forms in which Autodesk writes links. "path" counts from
+// the host's root, not from the base's folder. INVALID_ARGUMENT when the
+// result is no URL.
 absl::StatusOr<std::string> ResolveUrl(absl::string_view base,
                                        absl::string_view reference);
 
