@@ -1,0 +1,71 @@
+// The `bimbackup` command.
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <iostream>
+#include <map>
+#include <string>
+
+#include "CLI/CLI.hpp"
+#include "clients/cli/command.h"
+#include "clients/cli/commands.h"
+#include "services/common/flags.h"
+#ifdef BIMBACKUP_HAVE_SCAN
+#include "clients/cli/scan/scan_command.h"
+#endif
+
+namespace {
+
+using bimbackup::cli::CommandAction;
+using bimbackup::cli::CommandContext;
+using bimbackup::cli::Output;
+
+void AddGlobalFlags(CLI::App& app, CommandContext& context) {
+  app.add_option("--coordinator", context.coordinator,
+                 "host:port of the coordinator")
+      ->envname("BIMBACKUP_COORDINATOR")
+      ->capture_default_str();
+  app.add_option("--output", context.output,
+                 "text, json (the messages, one a line) or, for scan, svg")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, Output>{{"text", Output::kText},
+                                        {"json", Output::kJson},
+                                        {"svg", Output::kSvg}}));
+  app.set_version_flag("--version", BIMBACKUP_VERSION);
+  app.require_subcommand(1);
+  // So that --output and --coordinator may follow the subcommand.
+  app.fallthrough();
+}
+
+void AddCommands(CLI::App& app, CommandAction& chosen) {
+  AddBackupCommand(app, chosen);
+  AddWatchCommand(app, chosen);
+  AddRecordCommands(app, chosen);
+  AddInventoryCommands(app, chosen);
+  AddHealthCommand(app, chosen);
+#ifdef BIMBACKUP_HAVE_SCAN
+  AddScanCommand(app, chosen);
+#endif
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // A reader that left ends the output, not with a signal but with an error.
+  signal(SIGPIPE, SIG_IGN);
+  CLI::App app("Backs up an Autodesk BIM 360 / ACC account.", "bimbackup");
+  app.footer(
+      "Exit codes: 0 success, 3 partial, 1 failed, 2 usage, 4 cannot "
+      "reach the server.");
+  CommandContext context;
+  context.coordinator = "127.0.0.1:50051";
+  context.terminal = isatty(STDOUT_FILENO) == 1;
+  context.out = &std::cout;
+  context.err = &std::cerr;
+  CommandAction chosen;
+  AddGlobalFlags(app, context);
+  AddCommands(app, chosen);
+  if (const auto code = bimbackup::ParseFlags(app, argc, argv)) return *code;
+  return chosen(context);
+}

@@ -1,0 +1,152 @@
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "clients/cli/format.h"
+#include "clients/cli/progress.h"
+
+namespace bimbackup::cli {
+namespace {
+
+constexpr size_t kBarWidth = 24;
+
+// "[#####-----]"; full where there is nothing to do.
+std::string Bar(double done, double total) {
+  const double share = total > 0 ? std::clamp(done / total, 0.0, 1.0) : 1.0;
+  const size_t filled = std::floor(share * kBarWidth);
+  return absl::StrCat("[", std::string(filled, '#'),
+                      std::string(kBarWidth - filled, '-'), "]");
+}
+
+std::string Fit(std::string line, size_t width) {
+  if (DisplayWidth(line) <= width) return line;
+  size_t characters = 0;
+  for (size_t at = 0; at < line.size(); ++at) {
+    const bool starts = (static_cast<unsigned char>(line[at]) & 0xC0) != 0x80;
+    if (starts && ++characters > width) {
+      line.resize(at);
+      break;
+    }
+  }
+  return line;
+}
+
+int64_t FoldersDone(const v1::BackupProgress& progress) {
+  return progress.folders_listed() + progress.folders_skipped();
+}
+
+std::string Speed(const v1::BackupProgress& progress) {
+  std::string text =
+      absl::StrCat(HumanBytes(progress.bytes_per_second()), "/s");
+  if (progress.has_eta()) {
+    absl::StrAppend(&text, ", ETA ",
+                    HumanDuration(absl::Seconds(progress.eta().seconds())));
+  }
+  return text;
+}
+
+// Failures and other things that somebody has to look at; empty for none.
+std::string Trouble(const v1::BackupProgress& progress) {
+  std::string text;
+  const auto add = [&text](int64_t count, const char* what) {
+    if (count == 0) return;
+    absl::StrAppend(&text, text.empty() ? "" : ", ", HumanCount(count), " ",
+                    what);
+  };
+  add(progress.transfers_failed(), "failed");
+  add(progress.unlisted(), "not listed");
+  add(progress.guarded(), "guarded");
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> RenderBars(const v1::Backup& backup,
+                                    absl::Duration elapsed, size_t width) {
+  const v1::BackupProgress& p = backup.progress();
+  const int64_t folders_done = FoldersDone(p);
+  const int64_t folders =
+      std::max(p.folders(), folders_done + p.folders_pending());
+  std::vector<std::string> lines;
+  lines.push_back(absl::StrCat(backup.name(), "  ", StateName(backup.state()),
+                               "  ", HumanDuration(elapsed), "  ",
+                               HumanCount(p.projects()), " projects"));
+  lines.push_back(
+      absl::StrCat("folders ", Bar(folders_done, folders), " ",
+                   HumanCount(folders_done), " of ", HumanCount(folders),
+                   backup.state() == v1::BACKUP_STATE_CRAWLING ? " so far" : "",
+                   ", ", HumanCount(p.folders_skipped()), " unchanged"));
+  lines.push_back(absl::StrCat(
+      "files   ", Bar(p.transfers_stored(), p.transfers()), " ",
+      HumanCount(p.transfers_stored()), " of ", HumanCount(p.transfers()),
+      " to fetch, ", HumanCount(p.files()), " known"));
+  lines.push_back(absl::StrCat("bytes   ",
+                               Bar(p.bytes_stored(), p.transfer_bytes()), " ",
+                               HumanBytes(p.bytes_stored()), " of ",
+                               HumanBytes(p.transfer_bytes()), ", ", Speed(p)));
+  const std::string limit = LimitText(p.limited_by());
+  if (!limit.empty()) lines.push_back(absl::StrCat("limited by: ", limit));
+  const std::string trouble = Trouble(p);
+  if (!trouble.empty()) lines.push_back(trouble);
+  if (!backup.message().empty()) lines.push_back(Printable(backup.message()));
+  for (std::string& line : lines) line = Fit(std::move(line), width);
+  return lines;
+}
+
+std::string RenderLine(const v1::Backup& backup) {
+  const v1::BackupProgress& p = backup.progress();
+  std::string line = absl::StrCat(
+      backup.name(), " ", StateName(backup.state()), ": folders ",
+      HumanCount(FoldersDone(p)), "/", HumanCount(p.folders()), ", files ",
+      HumanCount(p.transfers_stored()), "/", HumanCount(p.transfers()),
+      ", bytes ", HumanBytes(p.bytes_stored()), "/",
+      HumanBytes(p.transfer_bytes()), ", ", Speed(p));
+  const std::string limit = LimitText(p.limited_by());
+  if (!limit.empty()) absl::StrAppend(&line, ", limited by: ", limit);
+  const std::string trouble = Trouble(p);
+  if (!trouble.empty()) absl::StrAppend(&line, ", ", trouble);
+  if (!backup.message().empty()) {
+    absl::StrAppend(&line, "; ", Printable(backup.message()));
+  }
+  return line;
+}
+
+std::string RenderSummary(const v1::Backup& backup) {
+  const v1::BackupProgress& p = backup.progress();
+  int64_t calls = 0;
+  for (const auto& [kind, count] : p.api_calls()) calls += count;
+  const absl::Duration took =
+      FromProto(backup.end_time()) - FromProto(backup.create_time());
+  std::string text = absl::StrCat(backup.name(), " ", StateName(backup.state()),
+                                  " after ", HumanDuration(took), "\n");
+  if (!backup.message().empty()) {
+    absl::StrAppend(&text, "  ", Printable(backup.message()), "\n");
+  }
+  absl::StrAppend(&text, "  ", HumanCount(p.projects()), " projects, ",
+                  HumanCount(p.folders()), " folders, ", HumanCount(p.files()),
+                  " files, ", HumanBytes(p.bytes()), "; ", HumanCount(calls),
+                  " API calls\n");
+  if (backup.request().validate_only()) {
+    absl::StrAppend(&text, "  dry run: a backup would fetch ",
+                    HumanCount(p.transfers()), " files, ",
+                    HumanBytes(p.transfer_bytes()), "\n");
+  } else {
+    absl::StrAppend(&text, "  fetched ", HumanCount(p.transfers_stored()),
+                    " files, ", HumanBytes(p.bytes_stored()), "; ",
+                    HumanCount(p.folders_skipped()),
+                    " folders unchanged and not listed again\n");
+  }
+  const std::string trouble = Trouble(p);
+  if (!trouble.empty()) {
+    absl::StrAppend(&text, "  ", trouble,
+                    "; `bimbackup failures` names them\n");
+  }
+  if (!backup.snapshot().empty()) {
+    absl::StrAppend(&text, "  left ", backup.snapshot(), "\n");
+  }
+  return text;
+}
+
+}  // namespace bimbackup::cli
