@@ -3,7 +3,7 @@
 #ifndef SERVICES_COORDINATOR_CATALOG_BACKUP_STORE_H_
 #define SERVICES_COORDINATOR_CATALOG_BACKUP_STORE_H_
 
-#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -50,7 +50,8 @@ class BackupStore {
   // What is known to exist. Cheap.
   virtual absl::StatusOr<AccountTotals> GetTotals() = 0;
 
-  // Small values by name: the storage's id, the API's hub.
+  // Small values by name: the storage's id, the API's hub. NOT_FOUND for one
+  // that was never set.
   virtual absl::StatusOr<std::string> GetSetting(absl::string_view name) = 0;
   virtual absl::Status SetSetting(absl::string_view name,
                                   absl::string_view value) = 0;

@@ -3,6 +3,7 @@
 #ifndef SERVICES_COORDINATOR_CATALOG_CRAWL_STORE_H_
 #define SERVICES_COORDINATOR_CATALOG_CRAWL_STORE_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -35,9 +36,24 @@ struct ListedItem {
 struct ListedPage {
   std::vector<ListedFolder> folders;
   std::vector<ListedItem> items;
+  // What on this page could not be read; empty where all could. The folder
+  // is then named as unlisted, nothing in it is taken for missing, and the
+  // next backup lists it again; what could be read counts.
+  std::string defect;
+  // Nothing in the folder is taken for missing, because a filter looked at
+  // part of it; the next backup lists it again.
+  bool keep_vanished = false;
   // Empty on the last page.
   std::string next_page_url;
 };
+
+// Folders nested deeper than this are not listed.
+inline constexpr int kMaxFolderDepth = 200;
+
+// Whether a backup's filter wants this file, whose path starts with the
+// project's name.
+using FileFilter = std::function<bool(absl::string_view project_id,
+                                      const std::vector<std::string>& path)>;
 
 // Thread-safe. The frontier outlives backups: what one could not list, the
 // next one finds there. Each commit is one transaction together with its
@@ -49,9 +65,11 @@ class CrawlStore {
   virtual ~CrawlStore() = default;
 
   // Opens a backup's crawl: pushes the listing of projects; unblocks what
-  // earlier backups could not list; makes a transfer of every wanted version
-  // that is not stored. Idempotent: after a restart it changes nothing.
-  virtual absl::Status BeginCrawl(BackupNumber backup) = 0;
+  // earlier backups could not list; makes a transfer of every known version
+  // that is not stored and that `wanted` (all, where empty) wants.
+  // Idempotent: after a restart it changes nothing.
+  virtual absl::Status BeginCrawl(BackupNumber backup,
+                                  const FileFilter& wanted) = 0;
 
   // Pushes the up to `count` folders that went unlisted longest, of those
   // that are not in the frontier. Once a backup; idempotent.
@@ -59,7 +77,8 @@ class CrawlStore {
                                                     int64_t count) = 0;
 
   // Hands out up to `limit` tasks, newest first, that are neither handed out
-  // nor blocked; `Release` gives one back.
+  // nor blocked; ReleaseTask gives one back. While projects are being listed
+  // nothing else is handed out.
   virtual absl::StatusOr<std::vector<FrontierTask>> TakeTasks(int limit) = 0;
   virtual void ReleaseTask(int64_t task_id) = 0;
 
@@ -71,15 +90,18 @@ class CrawlStore {
       const std::vector<bim360::Project>& projects,
       const std::vector<bool>& wanted, absl::string_view next_page_url) = 0;
 
-  // A project's topmost folders, complete.
+  // A project's topmost folders, complete. Files that lie beside them stand
+  // as they were.
   virtual absl::Status CommitTopFolders(
       BackupNumber backup, const FrontierTask& task,
       const std::vector<ListedFolder>& folders) = 0;
 
-  // One page of a folder. A sub-folder whose rollup is not empty and equals
-  // the one at its last complete listing is skipped, unless `recheck_all`;
-  // others are pushed. On the last page, what was in no page and has not
-  // turned up elsewhere is taken for missing until the crawl's end.
+  // One page of a folder, or, with a kTopFolders task, of the project's root
+  // folder. A sub-folder that lies above the folder is refused: that is a
+  // cycle, and counts as a defect. A sub-folder whose rollup is not empty and
+  // equals the one at its last complete listing is skipped, unless
+  // `recheck_all`; others are pushed. On the last page, what was in no page and
+  // has not turned up elsewhere is taken for missing until the crawl's end.
   virtual absl::Status CommitFolderPage(BackupNumber backup,
                                         const FrontierTask& task,
                                         const ListedPage& page,
@@ -91,10 +113,26 @@ class CrawlStore {
                                       const FrontierTask& task,
                                       absl::string_view reason) = 0;
 
-  // Closes the crawl: what is missing and turned up nowhere is removed, or
+  // As CommitUnlisted, for a folder that does not exist (any more): its
+  // parent is pushed, unless this backup has listed it, to learn whether the
+  // folder is gone.
+  virtual absl::Status CommitNotFound(BackupNumber backup,
+                                      const FrontierTask& task,
+                                      absl::string_view reason) = 0;
+
+  // The task lies outside the backup's filter: it is blocked until the next
+  // backup, and its content stands as it was.
+  virtual absl::Status CommitFiltered(BackupNumber backup,
+                                      const FrontierTask& task) = 0;
+
+  // Closes the crawl. What is missing and turned up nowhere is removed, or
   // guarded where it is suspiciously much (more than 20 % and more than 100
-  // of a project's files), with everything below it. Idempotent.
-  virtual absl::Status EndCrawl(BackupNumber backup) = 0;
+  // of a project's files), with everything below it. In a project of which
+  // something was not listed that was listed before, it stands until the
+  // next backup. What is left in the frontier becomes unlisted, for
+  // `left_open_reason`. Idempotent.
+  virtual absl::Status EndCrawl(BackupNumber backup,
+                                absl::string_view left_open_reason) = 0;
 
   // Names from the project's root down to and with the folder; NOT_FOUND.
   virtual absl::StatusOr<std::vector<std::string>> GetFolderPath(

@@ -148,6 +148,7 @@ struct FrontierTask {
   int64_t task_id = 0;
   Kind kind = Kind::kFolder;
   std::string project_id;
+  // With kTopFolders the project's root folder, or empty.
   std::string folder_id;
   // Where to go on; empty for the first page.
   std::string page_url;
