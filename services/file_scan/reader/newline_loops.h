@@ -1,0 +1,102 @@
+// The loops that all instruction sets share, over masks of 64 bytes.
+//
+// Included by one source per instruction set, each compiled with options of
+// its own. Everything is therefore in an unnamed namespace, and nothing from
+// the standard library's templates is used: an inline function that leaked
+// from such a source into the rest of the program would be compiled for a
+// processor that may not be there.
+
+#ifndef SERVICES_FILE_SCAN_READER_NEWLINE_LOOPS_H_
+#define SERVICES_FILE_SCAN_READER_NEWLINE_LOOPS_H_
+
+#include <string.h>
+
+#include "services/file_scan/reader/newline_kernels.h"
+
+namespace bimbackup::file_scan::reader {
+namespace {
+
+constexpr size_t kMaskBytes = 64;
+
+inline unsigned TrailingZeros(uint64_t mask) {
+  return mask == 0 ? 64 : __builtin_ctzll(mask);
+}
+
+inline unsigned LeadingZeros(uint64_t mask) {
+  return mask == 0 ? 64 : __builtin_clzll(mask);
+}
+
+// The mask of fewer than 64 bytes.
+template <typename Isa>
+uint64_t TailMask(const char* data, size_t size) {
+  char padded[kMaskBytes] = {};
+  memcpy(padded, data, size);
+  return Isa::Mask(padded);
+}
+
+// The state of a scan: the bytes since the last line feed, and the longest
+// such run. Without a branch, since line lengths cannot be predicted.
+struct Gap {
+  size_t newlines = 0;
+  uint64_t open = 0;
+  uint64_t longest = 0;
+
+  void Add(uint64_t mask) {
+    newlines += __builtin_popcountll(mask);
+    const uint64_t gap = open + TrailingZeros(mask);
+    longest = gap > longest ? gap : longest;
+    const uint64_t none = uint64_t{0} - static_cast<uint64_t>(mask == 0);
+    open = LeadingZeros(mask) + (open & none);
+  }
+};
+
+template <typename Isa>
+GapScan ScanLoop(const char* data, size_t size) {
+  Gap gap;
+  size_t at = 0;
+  for (; at + kMaskBytes <= size; at += kMaskBytes) {
+    gap.Add(Isa::Mask(data + at));
+  }
+  if (at < size) gap.Add(TailMask<Isa>(data + at, size - at));
+  GapScan result;
+  result.newlines = gap.newlines;
+  // Line feeds within one mask leave gaps that were not looked at.
+  const uint64_t least = gap.newlines > 1 ? kMaskBytes - 2 : 0;
+  result.longest_gap = gap.longest > least ? gap.longest : least;
+  return result;
+}
+
+inline size_t WriteOffsets(uint64_t mask, size_t base, uint32_t* offsets) {
+  const size_t count = __builtin_popcountll(mask);
+  uint32_t* next = offsets;
+  // Few lines are so short that more than four end in 64 bytes; writing four
+  // always saves a misprediction.
+  for (int i = 0; i < 4; ++i) {
+    *next++ = static_cast<uint32_t>(base + TrailingZeros(mask));
+    mask &= mask - 1;
+  }
+  while (mask != 0) {
+    *next++ = static_cast<uint32_t>(base + TrailingZeros(mask));
+    mask &= mask - 1;
+  }
+  return count;
+}
+
+template <typename Isa>
+size_t IndexLoop(const char* data, size_t size, uint32_t* offsets) {
+  size_t count = 0;
+  size_t at = 0;
+  for (; at + kMaskBytes <= size; at += kMaskBytes) {
+    count += WriteOffsets(Isa::Mask(data + at), at, offsets + count);
+  }
+  if (at < size) {
+    count +=
+        WriteOffsets(TailMask<Isa>(data + at, size - at), at, offsets + count);
+  }
+  return count;
+}
+
+}  // namespace
+}  // namespace bimbackup::file_scan::reader
+
+#endif  // SERVICES_FILE_SCAN_READER_NEWLINE_LOOPS_H_
