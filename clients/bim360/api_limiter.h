@@ -29,7 +29,9 @@ inline constexpr size_t kEndpointClassCount = 4;
 // "token", "projects", "folders", "storage".
 absl::string_view EndpointClassName(EndpointClass endpoint_class);
 
-// Thread-safe.
+// A sliding window for each class: in no stretch of a minute do more calls
+// get their turn than its rate allows, and they get it in the order in which
+// they asked. Thread-safe.
 class ApiLimiter {
  public:
   struct Usage {
@@ -62,17 +64,31 @@ class ApiLimiter {
 
  private:
   struct ClassState {
+    // The tickets of the calls that wait, oldest first.
+    std::deque<uint64_t> queue;
     // When the calls of the last window were let through, oldest first; at
     // most as many as the window allows.
     std::deque<absl::Duration> recent;
     Usage usage;
   };
 
+  // How many calls a window allows; 0 for any number.
+  size_t CallsPerWindow(EndpointClass endpoint_class) const;
+  // When the class's next call may go.
+  absl::Duration NextTurn(EndpointClass endpoint_class) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Waits until `ticket` is the oldest and its turn has come.
+  absl::Status AwaitTurn(EndpointClass endpoint_class, uint64_t ticket,
+                         absl::Duration deadline)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
   const double budget_;
+  const absl::Duration window_;
   Clock& clock_;
   mutable Mutex mutex_;
   CondVar changed_;
   bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
+  uint64_t last_ticket_ ABSL_GUARDED_BY(mutex_) = 0;
   std::array<ClassState, kEndpointClassCount> classes_ ABSL_GUARDED_BY(mutex_);
 };
 

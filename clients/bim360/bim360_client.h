@@ -82,7 +82,8 @@ struct Item {
   bool hidden = false;
   // For example "items:autodesk.bim360:File".
   std::string item_type;
-  // Empty where the page did not include the tip.
+  // Empty for an item without a tip, which has nothing to download. (One
+  // whose tip is named but missing from the answer is a defect instead.)
   std::string version_id;
   int version_number = 0;
   // For example "versions:autodesk.bim360:File".
@@ -99,9 +100,10 @@ struct Item {
 struct FolderPage {
   std::vector<Folder> folders;
   std::vector<Item> items;
-  // One line for each entry that was malformed and left out (no id, no name,
-  // an impossible size): the rest of the page is good, but the listing is
-  // incomplete, and nothing may be held for vanished because of it.
+  // One line for each malformed entry: left out (no id, no name, no tip where
+  // one is named), or listed without what was impossible (a size of 2^63).
+  // The rest of the page is good, but the listing is incomplete, and nothing
+  // may be held for vanished because of it.
   std::vector<std::string> defects;
   // What the next call takes as `page_url`; empty after the last page.
   std::string next_page_url;
@@ -155,8 +157,10 @@ class Bim360Client {
       absl::string_view hub_id, absl::string_view project_id) = 0;
 
   // One page of a folder's sub-folders and items with their tips; the first
-  // where `page_url` is empty. `page_url` is a next_page_url as it was given;
-  // another host than the API's is refused with DATA_LOSS, unasked.
+  // where `page_url` is empty. `page_url` is a next_page_url as it was given:
+  // what the server wrote, so that a link to another host than the API's, or
+  // one that is no URL, is refused here with DATA_LOSS, unasked. The caller
+  // looks for loops (PageLoopGuard).
   virtual absl::StatusOr<FolderPage> ListFolderContents(
       absl::string_view project_id, absl::string_view folder_id,
       absl::string_view page_url) = 0;

@@ -1,0 +1,48 @@
+// Autodesk's JSON answers, read into the seam's types: pure functions of the
+// bytes. They are tolerant of every optional key and of unknown ones.
+
+#ifndef CLIENTS_BIM360_ANSWERS_H_
+#define CLIENTS_BIM360_ANSWERS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "clients/bim360/bim360_client.h"
+#include "services/common/secret.h"
+
+namespace bimbackup::bim360 {
+
+// All return DATA_LOSS when the answer as a whole cannot be understood: no
+// JSON, too deep, no `data`, an unreadable next link. A next_page_url is the
+// link as the server wrote it, unresolved.
+
+absl::StatusOr<HubList> ParseHubs(absl::string_view json);
+absl::StatusOr<ProjectPage> ParseProjects(absl::string_view json);
+// Of topFolders and of a folder's contents alike.
+absl::StatusOr<FolderPage> ParseFolderPage(absl::string_view json);
+
+// Of signeds3download. `expires` is left to the caller. DATA_LOSS also when the
+// ranges have a gap, contradict the size, or lack a URL.
+absl::StatusOr<SignedDownload> ParseSignedDownload(absl::string_view json);
+
+struct Token {
+  Secret access_token;
+  absl::Duration expires_in;
+};
+absl::StatusOr<Token> ParseToken(absl::string_view json);
+
+// One line from an error answer in any of Autodesk's forms, such as
+// "FOLDER_NOT_FOUND: The folder does not exist"; empty where there is none.
+// Without control characters, and bounded.
+std::string ParseErrorBody(absl::string_view body);
+
+// A time as Autodesk writes it, with 0 to 7 fractional digits; infinite past
+// when it is none.
+absl::Time ParseTimestamp(absl::string_view text);
+
+}  // namespace bimbackup::bim360
+
+#endif  // CLIENTS_BIM360_ANSWERS_H_

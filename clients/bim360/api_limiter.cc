@@ -1,0 +1,132 @@
+#include "clients/bim360/api_limiter.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+
+namespace bimbackup::bim360 {
+namespace {
+
+// The published rates' minute and half a per cent, because calls reach the
+// server closer together than they left us.
+constexpr absl::Duration kWindow = absl::Milliseconds(60'300);
+
+int CallsPerMinute(EndpointClass endpoint_class) {
+  switch (endpoint_class) {
+    case EndpointClass::kToken:
+      return 500;
+    case EndpointClass::kProjects:
+      return 50;
+    case EndpointClass::kFolders:
+      return 300;
+    case EndpointClass::kStorage:
+      return 1000;
+  }
+  return 1;
+}
+
+absl::Status Cancelled() {
+  return absl::CancelledError("the API client was cancelled");
+}
+
+}  // namespace
+
+absl::string_view EndpointClassName(EndpointClass endpoint_class) {
+  switch (endpoint_class) {
+    case EndpointClass::kToken:
+      return "token";
+    case EndpointClass::kProjects:
+      return "projects";
+    case EndpointClass::kFolders:
+      return "folders";
+    case EndpointClass::kStorage:
+      return "storage";
+  }
+  return "unknown";
+}
+
+ApiLimiter::ApiLimiter(double budget, Clock& clock)
+    : budget_(budget),
+      window_(budget > 1 && std::isfinite(budget) ? kWindow / budget : kWindow),
+      clock_(clock) {}
+
+size_t ApiLimiter::CallsPerWindow(EndpointClass endpoint_class) const {
+  if (std::isinf(budget_)) return 0;
+  const double share = std::min(budget_, 1.0);
+  return std::max<size_t>(
+      1, static_cast<size_t>(CallsPerMinute(endpoint_class) * share));
+}
+
+absl::Duration ApiLimiter::NextTurn(EndpointClass endpoint_class) const {
+  const ClassState& state = classes_[static_cast<size_t>(endpoint_class)];
+  const size_t allowed = CallsPerWindow(endpoint_class);
+  absl::Duration turn = state.usage.paused_until;
+  if (allowed != 0 && state.recent.size() >= allowed) {
+    turn = std::max(turn, state.recent.front() + window_);
+  }
+  return turn;
+}
+
+absl::Status ApiLimiter::Acquire(EndpointClass endpoint_class,
+                                 absl::Duration deadline) {
+  MutexLock lock(mutex_);
+  ClassState& state = classes_[static_cast<size_t>(endpoint_class)];
+  const absl::Duration asked = clock_.Monotonic();
+  const uint64_t ticket = ++last_ticket_;
+  state.queue.push_back(ticket);
+  ++state.usage.waiting;
+  const absl::Status status = AwaitTurn(endpoint_class, ticket, deadline);
+  --state.usage.waiting;
+  std::erase(state.queue, ticket);
+  const absl::Duration now = clock_.Monotonic();
+  state.usage.waited += now - asked;
+  if (status.ok()) {
+    ++state.usage.calls;
+    const size_t allowed = CallsPerWindow(endpoint_class);
+    if (allowed != 0) state.recent.push_back(now);
+    while (state.recent.size() > allowed) state.recent.pop_front();
+  }
+  changed_.NotifyAll();
+  return status;
+}
+
+absl::Status ApiLimiter::AwaitTurn(EndpointClass endpoint_class,
+                                   uint64_t ticket, absl::Duration deadline) {
+  ClassState& state = classes_[static_cast<size_t>(endpoint_class)];
+  while (!cancelled_) {
+    const absl::Duration now = clock_.Monotonic();
+    absl::Duration until = deadline;
+    if (state.queue.front() == ticket) {
+      until = NextTurn(endpoint_class);
+      if (until <= now) return absl::OkStatus();
+    }
+    if (now >= deadline || (until > deadline && until > now)) {
+      return absl::DeadlineExceededError(absl::StrCat(
+          "Autodesk's rate for ", EndpointClassName(endpoint_class),
+          " calls leaves no room before the deadline"));
+    }
+    clock_.WaitUntil(mutex_, changed_, until);
+  }
+  return Cancelled();
+}
+
+void ApiLimiter::Pause(EndpointClass endpoint_class, absl::Duration pause) {
+  MutexLock lock(mutex_);
+  Usage& usage = classes_[static_cast<size_t>(endpoint_class)].usage;
+  usage.paused_until = std::max(usage.paused_until, clock_.Monotonic() + pause);
+  changed_.NotifyAll();
+}
+
+void ApiLimiter::Cancel() {
+  MutexLock lock(mutex_);
+  cancelled_ = true;
+  changed_.NotifyAll();
+}
+
+ApiLimiter::Usage ApiLimiter::GetUsage(EndpointClass endpoint_class) const {
+  MutexLock lock(mutex_);
+  return classes_[static_cast<size_t>(endpoint_class)].usage;
+}
+
+}  // namespace bimbackup::bim360

@@ -1,0 +1,121 @@
+#include "clients/bim360/api_limiter.h"
+
+#include <limits>
+#include <thread>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "services/common/fake_clock.h"
+#include "services/common/status_matchers.h"
+
+namespace bimbackup::bim360 {
+namespace {
+
+using absl_testing::StatusIs;
+
+constexpr EndpointClass kProjects = EndpointClass::kProjects;
+
+// How many calls get their turn at once, before one would have to wait.
+int TakeAll(ApiLimiter& limiter, EndpointClass endpoint_class,
+            FakeClock& clock) {
+  int taken = 0;
+  while (limiter.Acquire(endpoint_class, clock.Monotonic()).ok()) ++taken;
+  return taken;
+}
+
+TEST(ApiLimiterTest, LetsTheRateThroughAndNoMore) {
+  FakeClock clock;
+  ApiLimiter limiter(1, clock);
+  EXPECT_EQ(TakeAll(limiter, kProjects, clock), 50);
+  clock.Advance(absl::Seconds(60));
+  EXPECT_EQ(TakeAll(limiter, kProjects, clock), 0);
+  clock.Advance(absl::Seconds(1));
+  EXPECT_EQ(TakeAll(limiter, kProjects, clock), 50);
+  EXPECT_EQ(TakeAll(limiter, EndpointClass::kFolders, clock), 300);
+  EXPECT_EQ(TakeAll(limiter, EndpointClass::kStorage, clock), 1000);
+  EXPECT_EQ(TakeAll(limiter, EndpointClass::kToken, clock), 500);
+}
+
+TEST(ApiLimiterTest, KeepsTheRateInEveryMinuteNotOnlyInWholeOnes) {
+  FakeClock clock;
+  ApiLimiter limiter(1, clock);
+  for (int i = 0; i < 25; ++i) {
+    EXPECT_OK(limiter.Acquire(kProjects, clock.Monotonic()));
+  }
+  clock.Advance(absl::Seconds(40));
+  EXPECT_EQ(TakeAll(limiter, kProjects, clock), 25);
+  clock.Advance(absl::Seconds(21));
+  EXPECT_EQ(TakeAll(limiter, kProjects, clock), 25);
+}
+
+TEST(ApiLimiterTest, BudgetShrinksTheCallsOrTheMinute) {
+  FakeClock clock;
+  ApiLimiter half(0.5, clock);
+  EXPECT_EQ(TakeAll(half, kProjects, clock), 25);
+  ApiLimiter tiny(0.0001, clock);
+  EXPECT_EQ(TakeAll(tiny, kProjects, clock), 1);
+  ApiLimiter tenfold(10, clock);
+  EXPECT_EQ(TakeAll(tenfold, kProjects, clock), 50);
+  clock.Advance(absl::Milliseconds(6'100));
+  EXPECT_EQ(TakeAll(tenfold, kProjects, clock), 50);
+  ApiLimiter unlimited(std::numeric_limits<double>::infinity(), clock);
+  for (int i = 0; i < 5000; ++i) {
+    EXPECT_OK(unlimited.Acquire(kProjects, clock.Monotonic()));
+  }
+}
+
+TEST(ApiLimiterTest, PauseHoldsEverybodyOfThatClass) {
+  FakeClock clock;
+  ApiLimiter limiter(1, clock);
+  limiter.Pause(kProjects, absl::Seconds(30));
+  limiter.Pause(kProjects, absl::Seconds(1));
+  EXPECT_THAT(limiter.Acquire(kProjects, clock.Monotonic() + absl::Seconds(9)),
+              StatusIs(absl::StatusCode::kDeadlineExceeded));
+  EXPECT_OK(limiter.Acquire(EndpointClass::kFolders, clock.Monotonic()));
+  clock.Advance(absl::Seconds(30));
+  EXPECT_OK(limiter.Acquire(kProjects, clock.Monotonic()));
+  EXPECT_EQ(limiter.GetUsage(kProjects).calls, 1);
+}
+
+TEST(ApiLimiterTest, ServesWaitersInTheirOrder) {
+  FakeClock clock;
+  ApiLimiter limiter(1, clock);
+  limiter.Pause(kProjects, absl::Seconds(10));
+  Mutex mutex;
+  std::vector<int> order;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 5; ++i) {
+    threads.emplace_back([&, i] {
+      EXPECT_OK(limiter.Acquire(kProjects, absl::InfiniteDuration()));
+      MutexLock lock(mutex);
+      order.push_back(i);
+    });
+    while (limiter.GetUsage(kProjects).waiting != i + 1) {
+      std::this_thread::yield();
+    }
+  }
+  clock.Advance(absl::Seconds(10));
+  for (std::thread& thread : threads) thread.join();
+  // Turns are given in order; what a thread does after its own may overlap
+  // with the next, so only the count is certain here.
+  EXPECT_EQ(order.size(), 5);
+  EXPECT_EQ(limiter.GetUsage(kProjects).waited, absl::Seconds(50));
+}
+
+TEST(ApiLimiterTest, CancelEndsWaits) {
+  FakeClock clock;
+  ApiLimiter limiter(1, clock);
+  limiter.Pause(kProjects, absl::Hours(1));
+  std::thread waiter([&] {
+    EXPECT_THAT(limiter.Acquire(kProjects, absl::InfiniteDuration()),
+                StatusIs(absl::StatusCode::kCancelled));
+  });
+  while (limiter.GetUsage(kProjects).waiting == 0) std::this_thread::yield();
+  limiter.Cancel();
+  waiter.join();
+  EXPECT_THAT(limiter.Acquire(kProjects, absl::InfiniteDuration()),
+              StatusIs(absl::StatusCode::kCancelled));
+}
+
+}  // namespace
+}  // namespace bimbackup::bim360
