@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <iostream>
-#include <map>
 #include <string>
 
 #include "CLI/CLI.hpp"
@@ -26,12 +25,15 @@ void AddGlobalFlags(CLI::App& app, CommandContext& context) {
                  "host:port of the coordinator")
       ->envname("BIMBACKUP_COORDINATOR")
       ->capture_default_str();
-  app.add_option("--output", context.output,
-                 "text, json (the messages, one a line) or, for scan, svg")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, Output>{{"text", Output::kText},
-                                        {"json", Output::kJson},
-                                        {"svg", Output::kSvg}}));
+  app.add_option_function<std::string>(
+         "--output",
+         [&context](const std::string& name) {
+           context.output = name == "json"  ? Output::kJson
+                            : name == "svg" ? Output::kSvg
+                                            : Output::kText;
+         },
+         "text, json (the messages, one a line) or, for scan, svg")
+      ->check(CLI::IsMember({"text", "json", "svg"}));
   app.set_version_flag("--version", BIMBACKUP_VERSION);
   app.require_subcommand(1);
   // So that --output and --coordinator may follow the subcommand.

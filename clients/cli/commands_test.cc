@@ -1,0 +1,144 @@
+#include "clients/cli/commands.h"
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "clients/cli/fake_coordinator.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "services/common/flags.h"
+
+namespace bimbackup::cli {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const grpc::Status kGone(grpc::StatusCode::UNAVAILABLE, "restarting");
+
+class CommandsTest : public testing::Test {
+ protected:
+  // Runs the command line `arguments` against the fake; returns its exit
+  // code.
+  int Run(std::vector<const char*> arguments) {
+    CLI::App app("test", "bimbackup");
+    CommandAction chosen;
+    AddBackupCommand(app, chosen);
+    AddWatchCommand(app, chosen);
+    AddRecordCommands(app, chosen);
+    AddInventoryCommands(app, chosen);
+    AddHealthCommand(app, chosen);
+    arguments.insert(arguments.begin(), "bimbackup");
+    if (const auto code = ParseFlags(app, arguments.size(), arguments.data())) {
+      return *code;
+    }
+    context_.coordinator = target_;
+    context_.out = &out_;
+    context_.err = &err_;
+    return chosen(context_);
+  }
+
+  FakeCoordinator coordinator_;
+  std::string target_ = coordinator_.address();
+  CommandContext context_;
+  std::ostringstream out_;
+  std::ostringstream err_;
+};
+
+TEST_F(CommandsTest, BackupWithoutWaitReturnsAtOnce) {
+  EXPECT_EQ(Run({"backup"}), 0);
+  EXPECT_THAT(out_.str(), HasSubstr("started backups/7"));
+}
+
+TEST_F(CommandsTest, BackupPassesOnWhatItIsAskedFor) {
+  EXPECT_EQ(Run({"backup", "--project", "A", "--project=B", "--include", "A/**",
+                 "--exclude", "*.bak", "--dry-run", "--full-recheck"}),
+            0);
+  ASSERT_EQ(coordinator_.starts().size(), 1);
+  const v1::StartBackupRequest request = coordinator_.starts()[0];
+  EXPECT_THAT(request.filter().projects(), ElementsAre("A", "B"));
+  EXPECT_THAT(request.filter().include(), ElementsAre("A/**"));
+  EXPECT_THAT(request.filter().exclude(), ElementsAre("*.bak"));
+  EXPECT_TRUE(request.validate_only());
+  EXPECT_TRUE(request.full_recheck());
+  EXPECT_FALSE(request.request_id().empty());
+}
+
+TEST_F(CommandsTest, BackupThatLosesItsAnswerIsRepeatedUnderOneRequestId) {
+  coordinator_.LoseNextStart();
+  EXPECT_EQ(Run({"backup"}), 0);
+  ASSERT_EQ(coordinator_.starts().size(), 2);
+  EXPECT_EQ(coordinator_.starts()[0].request_id(),
+            coordinator_.starts()[1].request_id());
+}
+
+TEST_F(CommandsTest, BackupWaitEndsWithTheCodeOfTheState) {
+  const auto exit_code_of = [this](v1::BackupState state) {
+    coordinator_.AddWatch(
+        {{v1::BACKUP_STATE_CRAWLING, state}, grpc::Status::OK});
+    return Run({"backup", "--wait"});
+  };
+  EXPECT_EQ(exit_code_of(v1::BACKUP_STATE_SUCCEEDED), 0);
+  EXPECT_EQ(exit_code_of(v1::BACKUP_STATE_PARTIAL), 3);
+  EXPECT_EQ(exit_code_of(v1::BACKUP_STATE_FAILED), 1);
+  EXPECT_EQ(exit_code_of(v1::BACKUP_STATE_CANCELLED), 1);
+}
+
+TEST_F(CommandsTest, WatchGoesOnWhenTheCoordinatorComesBack) {
+  coordinator_.AddWatch({{v1::BACKUP_STATE_CRAWLING}, kGone});
+  coordinator_.AddWatch({{}, kGone});
+  coordinator_.AddWatch({{v1::BACKUP_STATE_SUCCEEDED}, grpc::Status::OK});
+  EXPECT_EQ(Run({"watch"}), 0);
+  // Asked for the newest first, for the one that it was afterwards.
+  EXPECT_THAT(coordinator_.watched(),
+              ElementsAre("backups/-", "backups/7", "backups/7"));
+  EXPECT_THAT(err_.str(),
+              AllOf(HasSubstr("trying again"), HasSubstr("answers again")));
+}
+
+TEST_F(CommandsTest, WatchGivesUpWhenTheCoordinatorStaysAway) {
+  coordinator_.AddWatch({{v1::BACKUP_STATE_CRAWLING}, kGone});
+  EXPECT_EQ(Run({"watch", "--patience", "1s"}), 4);
+}
+
+TEST_F(CommandsTest, WatchDoesNotRepeatWhatCannotSucceed) {
+  coordinator_.AddWatch(
+      {{}, grpc::Status(grpc::StatusCode::NOT_FOUND, "no backup 9")});
+  EXPECT_EQ(Run({"watch", "9"}), 1);
+  EXPECT_THAT(coordinator_.watched(), ElementsAre("backups/9"));
+  EXPECT_THAT(err_.str(), HasSubstr("no backup 9"));
+}
+
+TEST_F(CommandsTest, AServerThatIsNotThereIsCodeFour) {
+  target_ = "127.0.0.1:1";
+  EXPECT_EQ(Run({"list"}), 4);
+  EXPECT_EQ(Run({"health"}), 4);
+}
+
+TEST_F(CommandsTest, ListsAreReadToTheirEnd) {
+  EXPECT_EQ(Run({"workers"}), 0);
+  EXPECT_THAT(out_.str(), AllOf(HasSubstr("worker "), HasSubstr("worker2"),
+                                HasSubstr("worker3")));
+}
+
+TEST_F(CommandsTest, AListWithoutEndIsRefused) {
+  EXPECT_EQ(Run({"snapshots"}), 1);
+}
+
+TEST_F(CommandsTest, HealthOfARunningServer) {
+  EXPECT_EQ(Run({"health"}), 0);
+  EXPECT_EQ(out_.str(), "SERVING\n");
+}
+
+TEST_F(CommandsTest, BadFlagsAreUsageErrors) {
+  EXPECT_EQ(Run({"watch", "--patience", "soon"}), 2);
+  EXPECT_EQ(Run({"backup", "--nonsense"}), 2);
+  EXPECT_EQ(Run({"list", "--limit", "0"}), 2);
+  EXPECT_EQ(Run({"workers", "drain"}), 2);
+}
+
+}  // namespace
+}  // namespace bimbackup::cli

@@ -1,0 +1,115 @@
+// A coordinator that says what a test tells it to.
+
+#ifndef CLIENTS_CLI_FAKE_COORDINATOR_H_
+#define CLIENTS_CLI_FAKE_COORDINATOR_H_
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bimbackup/v1/coordinator_service.grpc.pb.h"
+#include "grpcpp/grpcpp.h"
+#include "services/common/mutex.h"
+#include "services/common/rpc/grpc_server.h"
+
+namespace bimbackup::cli {
+
+// Serves on a free port of loopback. Thread-safe.
+class FakeCoordinator : public v1::CoordinatorService::Service {
+ public:
+  // One stream of WatchBackup: what it tells, then how it ends.
+  struct WatchScript {
+    std::vector<v1::BackupState> states;
+    grpc::Status end;
+  };
+
+  FakeCoordinator() : server_(*rpc::GrpcServer::Start("127.0.0.1:0", {this})) {}
+
+  const std::string& address() const { return server_->address(); }
+
+  void AddWatch(WatchScript script) {
+    MutexLock lock(mutex_);
+    scripts_.push_back(std::move(script));
+  }
+  // The next call of StartBackup counts, but its answer is lost.
+  void LoseNextStart() {
+    MutexLock lock(mutex_);
+    lose_start_ = true;
+  }
+  std::vector<v1::StartBackupRequest> starts() const {
+    MutexLock lock(mutex_);
+    return starts_;
+  }
+  std::vector<std::string> watched() const {
+    MutexLock lock(mutex_);
+    return watched_;
+  }
+
+  grpc::Status StartBackup(grpc::ServerContext*,
+                           const v1::StartBackupRequest* request,
+                           v1::StartBackupResponse* response) override {
+    MutexLock lock(mutex_);
+    starts_.push_back(*request);
+    if (std::exchange(lose_start_, false)) {
+      return grpc::Status(grpc::StatusCode::UNAVAILABLE, "restarting");
+    }
+    response->mutable_backup()->set_name("backups/7");
+    return grpc::Status::OK;
+  }
+
+  grpc::Status WatchBackup(
+      grpc::ServerContext*, const v1::WatchBackupRequest* request,
+      grpc::ServerWriter<v1::WatchBackupResponse>* writer) override {
+    WatchScript script;
+    {
+      MutexLock lock(mutex_);
+      watched_.push_back(request->name());
+      if (scripts_.empty()) {
+        return grpc::Status(grpc::StatusCode::UNAVAILABLE, "gone");
+      }
+      script = std::move(scripts_.front());
+      scripts_.pop_front();
+    }
+    for (const v1::BackupState state : script.states) {
+      v1::WatchBackupResponse response;
+      response.mutable_backup()->set_name("backups/7");
+      response.mutable_backup()->set_state(state);
+      writer->Write(response);
+    }
+    return script.end;
+  }
+
+  // Three pages of one worker each; the last token leads nowhere new.
+  grpc::Status ListWorkers(grpc::ServerContext*,
+                           const v1::ListWorkersRequest* request,
+                           v1::ListWorkersResponse* response) override {
+    const std::string& token = request->page_token();
+    response->add_workers()->set_worker_id("worker" + token);
+    response->set_next_page_token(token.empty()  ? "2"
+                                  : token == "2" ? "3"
+                                                 : "");
+    return grpc::Status::OK;
+  }
+
+  // A list that never ends.
+  grpc::Status ListSnapshots(grpc::ServerContext*,
+                             const v1::ListSnapshotsRequest*,
+                             v1::ListSnapshotsResponse* response) override {
+    response->set_next_page_token("again");
+    return grpc::Status::OK;
+  }
+
+ private:
+  mutable Mutex mutex_;
+  std::deque<WatchScript> scripts_ ABSL_GUARDED_BY(mutex_);
+  std::vector<v1::StartBackupRequest> starts_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::string> watched_ ABSL_GUARDED_BY(mutex_);
+  bool lose_start_ ABSL_GUARDED_BY(mutex_) = false;
+  // Last, so that no call runs once the rest is gone.
+  const std::unique_ptr<rpc::GrpcServer> server_;
+};
+
+}  // namespace bimbackup::cli
+
+#endif  // CLIENTS_CLI_FAKE_COORDINATOR_H_
