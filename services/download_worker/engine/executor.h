@@ -1,0 +1,80 @@
+// Threads for what may block: opening, fsync, reading back; and timers.
+
+#ifndef SERVICES_DOWNLOAD_WORKER_ENGINE_EXECUTOR_H_
+#define SERVICES_DOWNLOAD_WORKER_ENGINE_EXECUTOR_H_
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "services/common/clock.h"
+#include "services/common/mutex.h"
+
+namespace bimbackup::engine {
+
+// A fixed number of threads that run what is posted. The callers bound what
+// waits: a few events for each transfer that is held. Thread-safe.
+class Executor {
+ public:
+  // `clock` outlives the executor.
+  Executor(Clock& clock, int threads);
+
+  // Runs what is posted and not yet due for later, then joins.
+  ~Executor();
+
+  // Runs `task` soon.
+  void Post(std::function<void()> task);
+
+  // Runs `task` once the clock's Monotonic() has reached `when`; never, when
+  // the executor is destroyed before.
+  void PostAt(absl::Duration when, std::function<void()> task);
+
+  Clock& clock() const { return clock_; }
+
+ private:
+  void Run();
+  void TakeDue() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  Clock& clock_;
+  Mutex mutex_;
+  CondVar changed_;
+  std::deque<std::function<void()>> tasks_ ABSL_GUARDED_BY(mutex_);
+  std::multimap<absl::Duration, std::function<void()>> timers_
+      ABSL_GUARDED_BY(mutex_);
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::vector<std::thread> threads_;
+};
+
+// Runs what is posted on an executor, one at a time and in order. What is
+// posted keeps its own targets alive. Thread-safe.
+class Strand {
+ public:
+  // `executor` outlives everything that is posted.
+  explicit Strand(Executor& executor);
+
+  void Post(std::function<void()> task);
+  void PostAt(absl::Duration when, std::function<void()> task);
+
+ private:
+  struct State {
+    explicit State(Executor& executor) : executor(executor) {}
+    Executor& executor;
+    Mutex mutex;
+    std::deque<std::function<void()>> tasks ABSL_GUARDED_BY(mutex);
+    bool scheduled ABSL_GUARDED_BY(mutex) = false;
+  };
+
+  static void Enqueue(const std::shared_ptr<State>& state,
+                      std::function<void()> task);
+  static void RunOne(const std::shared_ptr<State>& state);
+
+  const std::shared_ptr<State> state_;
+};
+
+}  // namespace bimbackup::engine
+
+#endif  // SERVICES_DOWNLOAD_WORKER_ENGINE_EXECUTOR_H_

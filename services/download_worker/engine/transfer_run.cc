@@ -1,0 +1,292 @@
+#include "services/download_worker/engine/transfer_run.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "services/common/failpoint.h"
+#include "services/common/status_macros.h"
+#include "services/download_worker/engine/byte_range_set.h"
+
+namespace bimbackup::engine {
+namespace {
+
+absl::Duration TimeFor(int64_t bytes, int64_t bytes_per_second) {
+  return absl::Seconds(
+      static_cast<double>(bytes) /
+      static_cast<double>(std::max<int64_t>(1, bytes_per_second)));
+}
+
+}  // namespace
+
+TransferRun::TransferRun(uint64_t handle, TransferTask task,
+                         const EngineDeps& deps, const EngineOptions& options,
+                         Executor& executor, TransferHost& host)
+    : handle_(handle),
+      task_(std::move(task)),
+      deps_(deps),
+      options_(options),
+      host_(host),
+      strand_(executor),
+      source_(task_.source),
+      signed_size_(SourceSize(task_.source)) {
+  if (const auto size = SourceSize(source_)) size_ = *size;
+}
+
+void TransferRun::Post(void (TransferRun::*event)()) {
+  strand_.Post([self = shared_from_this(), event] { (*self.*event)(); });
+}
+
+void TransferRun::Start() { Post(&TransferRun::Open); }
+
+void TransferRun::OnSlot() { Post(&TransferRun::TakeSlot); }
+
+void TransferRun::Tick() { Post(&TransferRun::CheckRunning); }
+
+void TransferRun::Release(std::string reason) {
+  strand_.Post([self = shared_from_this(), reason = std::move(reason)] {
+    if (self->state_ == State::kCommitting) return;
+    self->Fail(Outcome::kReleased, reason);
+  });
+}
+
+void TransferRun::Open() {
+  if (state_ != State::kNew) {
+    host_.ReleaseSlot(handle_);
+    return;
+  }
+  state_ = State::kFetching;
+  absl::Status ready = CheckSource(source_);
+  if (!ready.ok()) {
+    host_.ReleaseSlot(handle_);
+    Fail(Outcome::kInvalid, ready.message());
+    return;
+  }
+  auto writer = deps_.storage.OpenBlobWriter(task_.storage_urn);
+  if (!writer.ok()) {
+    host_.ReleaseSlot(handle_);
+    Fail(Outcome::kStorageFailed, writer.status().message());
+    return;
+  }
+  blob_ = std::make_unique<PartialBlob>(*std::move(writer), task_.storage_urn,
+                                        source_, options_.journal_from);
+  deadline_ = Now() + options_.file_base +
+              TimeFor(SourceSize(source_).value_or(int64_t{1} << 40),
+                      options_.slowest_bytes_per_second / 4);
+  parts_ = PlanParts(source_, blob_->recovered(), options_.parts);
+  resuming_ = !blob_->recovered().empty() && parts_.front().end.has_value();
+  TakeSlot();
+}
+
+void TransferRun::TakeSlot() {
+  const bool expiring = Now() >= source_.valid_until;
+  const std::optional<size_t> next =
+      state_ == State::kFetching ? NextPart() : std::nullopt;
+  if (!next.has_value() || expiring) {
+    host_.ReleaseSlot(handle_);
+    if (next.has_value()) SignAgain();
+    return;
+  }
+  StartRequest(*next);
+  UpdateWanted();
+}
+
+std::optional<size_t> TransferRun::NextPart() const {
+  // Until the first answer nobody knows whether what was recovered counts.
+  if (signing_ || (!adopted_ && !running_.empty())) return std::nullopt;
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    const Part& part = parts_[i];
+    if (!part.running && !part.done() && part.not_before <= Now()) return i;
+  }
+  return std::nullopt;
+}
+
+void TransferRun::UpdateWanted() {
+  if (state_ != State::kFetching || !NextPart().has_value()) {
+    host_.SetWanted(handle_, 0);
+    return;
+  }
+  const int limit = (adopted_ ? options_.parts_at_once : 1) -
+                    static_cast<int>(running_.size());
+  int ready = 0;
+  for (const Part& part : parts_) {
+    if (ready >= limit) break;
+    if (!part.running && !part.done() && part.not_before <= Now()) ++ready;
+  }
+  host_.SetWanted(handle_, std::max(0, ready));
+}
+
+void TransferRun::StartRequest(size_t index) {
+  Part& part = parts_[index];
+  PartRequest request = NextRequest(source_, part);
+  request.key = ++next_key_;
+  const absl::Status allowed =
+      deps_.hosts.Check(source_.ranges[request.range_index].url);
+  if (!allowed.ok()) {
+    host_.ReleaseSlot(handle_);
+    Fail(Outcome::kInvalid, allowed.message());
+    return;
+  }
+  http::Request http_request = BuildRequest(request, part.failures > 0);
+  Running& running = running_[request.key];
+  running.part = index;
+  running.line = std::make_shared<PartLine>(shared_from_this());
+  running.generation = generation_;
+  running.begin = request.begin;
+  running.deadline = Now() + http_request.deadline + options_.watchdog_grace;
+  running.seen_at = Now();
+  part.running = true;
+  ++report_.requests;
+  running.id = deps_.transport.Start(
+      std::move(http_request),
+      std::make_unique<PartFetch>(request, running.line, deps_.clock));
+}
+
+http::Request TransferRun::BuildRequest(const PartRequest& part,
+                                        bool fresh) const {
+  http::Request request;
+  request.url = source_.ranges[part.range_index].url;
+  if (part.ranged()) request.headers.emplace_back("Range", RangeHeader(part));
+  std::string etag = blob_->etag(part.range_index);
+  if (!etag.empty()) request.headers.emplace_back("If-Match", std::move(etag));
+  request.deadline = deadline_ - Now();
+  if (part.end.has_value()) {
+    request.deadline =
+        options_.request_base +
+        TimeFor(*part.end - part.begin, options_.slowest_bytes_per_second);
+  }
+  request.idle_limit = options_.idle_limit;
+  request.idle_bytes = options_.idle_bytes;
+  request.fresh_connection = fresh;
+  return request;
+}
+
+absl::Status TransferRun::OnPartHead(const PartHead& head) {
+  const bool first = !blob_->pinned();
+  ABSL_RETURN_IF_ERROR(blob_->Pin(head));
+  if (const auto size = blob_->size()) size_ = *size;
+  if (first) Post(&TransferRun::AfterFirstHead);
+  return absl::OkStatus();
+}
+
+absl::Status TransferRun::OnPartBytes(int64_t offset, absl::string_view bytes) {
+  ABSL_ASSIGN_OR_RETURN(const bool wants_catch_up, blob_->Write(offset, bytes));
+  bytes_done_ = blob_->bytes_done();
+  if (wants_catch_up) RequestCatchUp();
+  return absl::OkStatus();
+}
+
+void TransferRun::OnPartDone(uint64_t key, const PartResult& result) {
+  strand_.Post([self = shared_from_this(), key, result] {
+    self->HandleDone(key, result);
+  });
+}
+
+void TransferRun::AfterFirstHead() {
+  if (adopted_ || state_ != State::kFetching) return;
+  adopted_ = true;
+  source_.size = blob_->size();
+  if (resuming_ && blob_->recovered().empty()) {
+    PlanAroundParts();
+  } else if (resuming_) {
+    if (blob_->AdoptRecovered()) RequestCatchUp();
+    bytes_done_ = blob_->bytes_done();
+  }
+  UpdateWanted();
+}
+
+void TransferRun::PlanAroundParts() {
+  ByteRangeSet planned;
+  for (const Part& part : parts_) planned.Add({part.begin, *part.end});
+  for (const storage::ByteRange& missing :
+       planned.MissingIn({0, *SourceSize(source_)})) {
+    CutParts(missing, options_.parts.part_size, parts_);
+  }
+}
+
+void TransferRun::HandleDone(uint64_t key, const PartResult& result) {
+  const auto it = running_.find(key);
+  if (it == running_.end()) return;
+  const Running running = it->second;
+  running_.erase(it);
+  AccountFor(running, result);
+  if (state_ == State::kStopping) {
+    if (running_.empty()) (this->*after_stop_)();
+    return;
+  }
+  Part& part = parts_[running.part];
+  if (result.end != PartEnd::kComplete) {
+    HandleFailure(running.part, running.generation, result);
+    return;
+  }
+  part.failures = 0;
+  if (!part.end.has_value()) part.end = part.position;
+  if (std::all_of(parts_.begin(), parts_.end(),
+                  [](const Part& p) { return p.done(); })) {
+    state_ = State::kVerifying;
+    Verify();
+    return;
+  }
+  const absl::Status recorded = RecordDone(part);
+  if (!recorded.ok()) {
+    Fail(Outcome::kStorageFailed, recorded.message());
+    return;
+  }
+  UpdateWanted();
+}
+
+void TransferRun::AccountFor(const Running& running, const PartResult& result) {
+  Part& part = parts_[running.part];
+  part.running = false;
+  if (result.position - part.position >= options_.worthwhile_bytes) {
+    part.failures = 0;
+  }
+  if (result.position > part.position) refusals_ = 0;
+  part.position = std::max(part.position, result.position);
+  report_.bytes_received += result.bytes_received;
+  if (result.http_status != 0) report_.http_status = result.http_status;
+  host_.ReleaseSlot(handle_);
+}
+
+absl::Status TransferRun::RecordDone(Part& part) {
+  if (!blob_->journaled() || part.position <= part.recorded) {
+    return absl::OkStatus();
+  }
+  ABSL_RETURN_IF_ERROR(blob_->Record({part.recorded, part.position}));
+  part.recorded = part.position;
+  MaybeCrash("worker.part_recorded");
+  return absl::OkStatus();
+}
+
+void TransferRun::RecordProgress() {
+  for (auto& [key, running] : running_) {
+    Part& part = parts_[running.part];
+    const int64_t position = running.line->position();
+    if (position - part.recorded < options_.parts.part_size ||
+        !blob_->journaled()) {
+      continue;
+    }
+    const absl::Status recorded = blob_->Record({part.recorded, position});
+    if (!recorded.ok()) {
+      Fail(Outcome::kStorageFailed, recorded.message());
+      return;
+    }
+    part.recorded = position;
+    MaybeCrash("worker.part_recorded");
+  }
+}
+
+void TransferRun::RequestCatchUp() { Post(&TransferRun::CatchUp); }
+
+void TransferRun::CatchUp() {
+  // Verify() reads back what is left by itself.
+  if (state_ != State::kFetching) return;
+  const absl::StatusOr<bool> more = blob_->CatchUp();
+  if (!more.ok()) {
+    Fail(Outcome::kStorageFailed, more.status().message());
+  } else if (*more) {
+    RequestCatchUp();
+  }
+}
+
+}  // namespace bimbackup::engine
