@@ -1,0 +1,55 @@
+// Autodesk's object storage service: signed URLs, and the storage host that
+// they point to.
+
+#ifndef SERVICES_BIM360_EMULATOR_OBJECT_STORE_H_
+#define SERVICES_BIM360_EMULATOR_OBJECT_STORE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "services/bim360_emulator/api_context.h"
+#include "services/common/mutex.h"
+
+namespace bimbackup::bim360_emulator {
+
+// Thread-safe.
+class ObjectStore {
+ public:
+  explicit ObjectStore(ApiParts& parts) : parts_(parts) {}
+
+  // Answers kSign, kDetails, kBatchSign, kSignedResource and kStorage. The
+  // first three may answer later, from another thread, when a large file's
+  // digest must be taken first.
+  void Handle(std::shared_ptr<const ApiRequest> request, Responder respond);
+
+  // The object's digest, cached; empty when its bytes cannot be read. Blocks
+  // for about a second a gigabyte.
+  std::string Sha1Of(uint64_t storage_key);
+
+ private:
+  HttpResponse HandleSign(const ApiRequest& request);
+  HttpResponse HandleBatchSign(const ApiRequest& request);
+  HttpResponse HandleDetails(const ApiRequest& request);
+  HttpResponse HandleSignedResource(const ApiRequest& request);
+  HttpResponse HandleStorage(const ApiRequest& request);
+
+  // Whether answering takes a digest that is neither cached nor quick.
+  bool NeedsSlowDigest(const ApiRequest& request) const;
+  // The JSON object about one signed object; nothing when there is no such
+  // object.
+  std::optional<std::string> SignJson(const ApiRequest& request,
+                                      absl::string_view object_key,
+                                      int minutes);
+  HttpResponse Serve(const ApiRequest& request, absl::string_view object_key,
+                     const UrlSigner::Check& check);
+
+  ApiParts& parts_;
+  mutable Mutex mutex_;
+  absl::flat_hash_map<uint64_t, std::string> sha1_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace bimbackup::bim360_emulator
+
+#endif  // SERVICES_BIM360_EMULATOR_OBJECT_STORE_H_
