@@ -79,6 +79,9 @@ class Process:
     def wait(self, seconds):
         return self._child.wait(seconds)
 
+    def pid(self):
+        return self._child.pid
+
     def exit_code(self):
         return None if self._child is None else self._child.poll()
 
@@ -216,6 +219,17 @@ class Cluster:
         """Runs one backup to its end; returns (exit code, backup)."""
         done = self.cli("backup", "--wait", *arguments, seconds=seconds)
         return done.returncode, self.backup()
+
+    def run_watch(self, seconds=300):
+        """Follows the newest backup to its end; returns as run_backup."""
+        done = self.cli("watch", seconds=seconds)
+        return done.returncode, self.backup()
+
+    def http(self, path):
+        """A page of the coordinator's HTTP side."""
+        url = f"http://127.0.0.1:{self.http_port}{path}"
+        with urllib.request.urlopen(url, timeout=10) as answer:
+            return answer.read().decode()
 
     def partial_files(self):
         """Temporary files of the storage that hold bytes."""
