@@ -1,0 +1,156 @@
+// What callers ask of the runner.
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "services/common/logging.h"
+#include "services/common/status_macros.h"
+#include "services/coordinator/backup/backup_runner.h"
+#include "services/coordinator/crawl/crawler.h"
+#include "services/coordinator/crawl/path_filter.h"
+
+namespace bimbackup::backup {
+namespace {
+
+using bim360::EndpointClass;
+using catalog::BackupRecord;
+using catalog::BackupState;
+
+// How long CancelBackup waits for the run to end.
+constexpr absl::Duration kCancelWait = absl::Seconds(30);
+
+}  // namespace
+
+absl::StatusOr<BackupView> BackupRunner::StartBackup(
+    const catalog::BackupRequest& request) {
+  ABSL_RETURN_IF_ERROR(crawl::PathFilter::Create(request).status());
+  if (absl::Status status = storage_.CheckMarker(); !status.ok()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the storage is not usable: ", status.message()));
+  }
+  BackupRecord record;
+  {
+    MutexLock lock(mutex_);
+    if (stopping_) {
+      return absl::UnavailableError("the coordinator is stopping");
+    }
+    ABSL_ASSIGN_OR_RETURN(record, catalog_.CreateBackup(request));
+    // The run before this one ends its backup a moment before it ends
+    // itself; the thread takes up what stands here then.
+    const absl::Duration deadline = clock_.Monotonic() + kCancelWait;
+    while (running_.has_value() && running_->number != record.number &&
+           !stopping_ && clock_.Monotonic() < deadline) {
+      clock_.WaitUntil(mutex_, changed_, deadline);
+    }
+    if (!catalog::HasEnded(record.state) && !running_.has_value()) {
+      running_ = record;
+    }
+  }
+  changed_.NotifyAll();
+  return MakeView(std::move(record));
+}
+
+absl::StatusOr<BackupView> BackupRunner::CancelBackup(absl::string_view id) {
+  ABSL_ASSIGN_OR_RETURN(BackupView view, GetBackup(id));
+  const catalog::BackupNumber number = view.record.number;
+  {
+    MutexLock lock(mutex_);
+    if (running_.has_value() && running_->number == number) {
+      cancelled_ = true;
+      if (crawler_ != nullptr) crawler_->Cancel();
+      changed_.NotifyAll();
+    }
+    const absl::Duration deadline = clock_.Monotonic() + kCancelWait;
+    while (running_.has_value() && running_->number == number && !stopping_ &&
+           clock_.Monotonic() < deadline) {
+      clock_.WaitUntil(mutex_, changed_, deadline);
+    }
+  }
+  ABSL_ASSIGN_OR_RETURN(view, GetBackup(view.record.id));
+  if (!catalog::HasEnded(view.record.state)) {
+    return absl::UnavailableError(absl::StrCat(
+        "backup ", view.record.id, " has not ended yet; ask again"));
+  }
+  if (view.record.state != BackupState::kCancelled) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("backup ", view.record.id, " has ended already"));
+  }
+  return view;
+}
+
+absl::StatusOr<BackupView> BackupRunner::GetBackup(absl::string_view id) {
+  if (id != "-") {
+    ABSL_ASSIGN_OR_RETURN(BackupRecord record, catalog_.GetBackup(id));
+    return MakeView(std::move(record));
+  }
+  ABSL_ASSIGN_OR_RETURN(auto newest, catalog_.ListBackups(0, 1));
+  if (newest.empty()) return absl::NotFoundError("there is no backup yet");
+  return MakeView(std::move(newest[0]));
+}
+
+absl::StatusOr<BackupView> BackupRunner::MakeView(BackupRecord record) {
+  BackupView view;
+  view.record = std::move(record);
+  if (catalog::HasEnded(view.record.state)) return view;
+  ABSL_ASSIGN_OR_RETURN(view.totals, catalog_.GetTotals());
+  const lease::PoolStats stats = pool_.stats();
+  const ApiLoad load = Load();
+  if (view.record.message.empty()) {
+    view.record.message = stats.storage_problem;
+  }
+  view.transfers_leased = stats.leased;
+  view.limited_by = FindLimit(view.record.state, stats, load);
+  MutexLock lock(mutex_);
+  for (const auto& [name, calls] : UnflushedCalls()) {
+    view.record.counters.api_calls[name] += calls;
+  }
+  view.bytes_per_second = rate_.PerSecond();
+  view.eta = EstimateRemaining(view.record.counters, view.totals.frontier,
+                               view.bytes_per_second, load);
+  return view;
+}
+
+ApiLoad BackupRunner::Load() const {
+  ApiLoad load;
+  load.waiting_projects = limiter_.GetUsage(EndpointClass::kProjects).waiting;
+  load.waiting_folders = limiter_.GetUsage(EndpointClass::kFolders).waiting;
+  load.waiting_storage = limiter_.GetUsage(EndpointClass::kStorage).waiting;
+  load.folders_a_minute *= options_.api_budget;
+  load.storage_a_minute *= options_.api_budget;
+  return load;
+}
+
+std::map<std::string, int64_t> BackupRunner::UnflushedCalls() const {
+  std::map<std::string, int64_t> calls;
+  if (!running_.has_value()) return calls;
+  for (size_t i = 0; i < flushed_.size(); ++i) {
+    const auto endpoint_class = static_cast<EndpointClass>(i);
+    const int64_t count = limiter_.GetUsage(endpoint_class).calls - flushed_[i];
+    if (count == 0) continue;
+    const absl::string_view name = bim360::EndpointClassName(endpoint_class);
+    calls[std::string(name.data(), name.size())] = count;
+  }
+  return calls;
+}
+
+void BackupRunner::FlushCalls(catalog::BackupNumber backup) {
+  std::map<std::string, int64_t> calls;
+  {
+    MutexLock lock(mutex_);
+    calls = UnflushedCalls();
+    for (size_t i = 0; i < flushed_.size(); ++i) {
+      const auto endpoint_class = static_cast<EndpointClass>(i);
+      const absl::string_view name = bim360::EndpointClassName(endpoint_class);
+      const auto it = calls.find(std::string(name.data(), name.size()));
+      if (it != calls.end()) flushed_[i] += it->second;
+    }
+  }
+  if (calls.empty()) return;
+  if (absl::Status status = catalog_.AddApiCalls(backup, calls); !status.ok()) {
+    spdlog::warn("API calls could not be counted: {}", status);
+  }
+}
+
+}  // namespace bimbackup::backup

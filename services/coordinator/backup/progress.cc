@@ -1,0 +1,55 @@
+#include "services/coordinator/backup/progress.h"
+
+#include <algorithm>
+
+namespace bimbackup::backup {
+
+void RateMeter::Add(absl::Duration now, int64_t value) {
+  samples_.emplace_back(now, value);
+  while (samples_.size() > 2 && now - samples_[1].first >= kWindow) {
+    samples_.pop_front();
+  }
+}
+
+double RateMeter::PerSecond() const {
+  if (samples_.size() < 2) return 0;
+  const double seconds =
+      absl::ToDoubleSeconds(samples_.back().first - samples_.front().first);
+  const double units =
+      static_cast<double>(samples_.back().second - samples_.front().second);
+  return seconds <= 0 ? 0 : std::max(0.0, units / seconds);
+}
+
+Limit FindLimit(catalog::BackupState state, const lease::PoolStats& pool,
+                const ApiLoad& api) {
+  if (catalog::HasEnded(state)) return Limit::kUnspecified;
+  if (state == catalog::BackupState::kCommitting) return Limit::kStorage;
+  if (!pool.storage_problem.empty()) return Limit::kStorage;
+  const bool has_transfers =
+      pool.ready + pool.signing + pool.waiting + pool.leased > 0;
+  if (has_transfers && pool.workers == 0) return Limit::kNoWorker;
+  if (pool.ready > 0 && pool.free_slots == 0) return Limit::kNetwork;
+  if (api.waiting_storage > 0 && pool.ready == 0) return Limit::kApiStorage;
+  if (api.waiting_folders > 0) return Limit::kApiFolders;
+  if (api.waiting_projects > 0) return Limit::kApiProjects;
+  return pool.leased > 0 ? Limit::kNetwork : Limit::kUnspecified;
+}
+
+std::optional<absl::Duration> EstimateRemaining(
+    const catalog::BackupCounters& counters, int64_t folders_pending,
+    double bytes_per_second, const ApiLoad& api) {
+  const int64_t transfers = counters.transfers - counters.transfers_stored -
+                            counters.transfers_failed;
+  const double bytes = static_cast<double>(
+      std::max<int64_t>(0, counters.transfer_bytes - counters.bytes_stored));
+  if (transfers > 0 && bytes > 0 && bytes_per_second <= 0) return std::nullopt;
+  double seconds = 0;
+  if (bytes > 0 && transfers > 0) seconds = bytes / bytes_per_second;
+  seconds = std::max(
+      seconds, 60 * static_cast<double>(transfers) / api.storage_a_minute);
+  seconds = std::max(seconds, 60 * static_cast<double>(folders_pending) /
+                                  api.folders_a_minute);
+  return absl::Seconds(seconds);
+}
+
+}  // namespace bimbackup::backup

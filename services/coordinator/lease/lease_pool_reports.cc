@@ -1,0 +1,193 @@
+// What comes in: signed URLs, workers' reports, the passing of time.
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "services/common/logging.h"
+#include "services/common/status_macros.h"
+#include "services/coordinator/lease/lease_pool.h"
+
+namespace bimbackup::lease {
+namespace {
+
+// How long a worker whose waiting call was cut has to call again: a worker
+// that lives does so at once.
+constexpr absl::Duration kReconnect = absl::Seconds(5);
+
+}  // namespace
+
+void LeasePool::TakeDownloads(std::vector<Signed> downloads) {
+  for (Signed& item : downloads) {
+    if (item.download.ok()) {
+      table_.SetSigned(item.transfer_id, *std::move(item.download));
+      continue;
+    }
+    const absl::Status& status = item.download.status();
+    if (absl::IsUnauthenticated(status)) {
+      credential_problem_ =
+          std::string(status.message().data(), status.message().size());
+    }
+    settler_.AddSigningFailure(item.transfer_id, status);
+  }
+}
+
+void LeasePool::TakeCall(Call call) {
+  const std::string& worker_id = call.report.worker_id;
+  const absl::Duration now = clock_.Monotonic();
+  for (Call& earlier : calls_) {
+    if (earlier.report.worker_id == worker_id) earlier.due = true;
+  }
+  workers_.Report(call.report, now, clock_.Now());
+  for (const int64_t id : table_.Unnamed(call.report, call.sequence)) {
+    spdlog::debug("worker {} never got the lease of transfer {}", worker_id,
+                  id);
+    settler_.AddLoss(
+        id, Outcome::kReleased,
+        absl::StrCat("the lease never reached worker ", worker_id));
+  }
+  call.answer.revoked = table_.Renew(worker_id, call.report.held, now);
+  TakeResults(call);
+  calls_.push_back(std::move(call));
+}
+
+void LeasePool::TakeResults(Call& call) {
+  for (const TransferResult& result : call.report.results) {
+    if (!backup_.has_value()) {
+      call.answer.acknowledged.push_back(result.transfer_id);
+      continue;
+    }
+    switch (settler_.AddResult(call.report.worker_id, result)) {
+      case Settler::Acknowledge::kNow:
+        call.answer.acknowledged.push_back(result.transfer_id);
+        break;
+      case Settler::Acknowledge::kAfterCommit:
+        call.settling.push_back(result.transfer_id);
+        bytes_moved_ += result.bytes_received;
+        break;
+      case Settler::Acknowledge::kNotYet:
+        call.due = true;
+        call.status = absl::UnavailableError(
+            gate_.open() ? "the result cannot be counted now; repeat it"
+                         : gate_.problem());
+        break;
+    }
+  }
+}
+
+void LeasePool::DropCancelled(const std::set<int64_t>& cancelled) {
+  for (Call& call : calls_) {
+    if (!cancelled.contains(call.sequence)) continue;
+    call.due = true;
+    call.status = absl::CancelledError("the caller has gone");
+    const std::string& worker_id = call.report.worker_id;
+    const bool called_again =
+        std::any_of(calls_.begin(), calls_.end(), [&](const Call& other) {
+          return other.report.worker_id == worker_id &&
+                 other.sequence > call.sequence;
+        });
+    if (!called_again) {
+      table_.ShortenLeases(worker_id, clock_.Monotonic() + kReconnect);
+    }
+  }
+}
+
+void LeasePool::ExpireLeases() {
+  const absl::Duration now = clock_.Monotonic();
+  for (const int64_t id : table_.Expired(now)) {
+    settler_.AddLoss(id, Outcome::kUnspecified,
+                     absl::StrCat("worker ", table_.Find(id)->worker_id,
+                                  " was not heard of any more"));
+  }
+  workers_.Forget(now);
+}
+
+void LeasePool::CommitEndings() {
+  absl::Status status;
+  if (backup_.has_value()) status = settler_.Commit(*backup_);
+  for (Call& call : calls_) {
+    if (call.settling.empty()) continue;
+    if (status.ok()) {
+      call.answer.acknowledged.insert(call.answer.acknowledged.end(),
+                                      call.settling.begin(),
+                                      call.settling.end());
+    } else {
+      call.due = true;
+      call.status = absl::UnavailableError(status.message());
+    }
+    call.settling.clear();
+  }
+  if (!status.ok()) {
+    spdlog::error("results could not be committed: {}", status);
+    return;
+  }
+  for (const auto& [worker_id, count] : settler_.TakeStored()) {
+    workers_.CountStored(worker_id, count);
+  }
+  for (const auto& [worker_id, ids] : settler_.TakeRevoked()) {
+    for (Call& call : calls_) {
+      if (call.report.worker_id != worker_id) continue;
+      call.answer.revoked.insert(call.answer.revoked.end(), ids.begin(),
+                                 ids.end());
+    }
+  }
+}
+
+bool LeasePool::IsDue(Call& call, absl::Duration now) {
+  const bool told_to_drain =
+      workers_.IsDraining(call.report.worker_id) && !call.report.draining;
+  call.answer.drain = told_to_drain;
+  const bool news = !call.answer.granted.empty() ||
+                    !call.answer.revoked.empty() ||
+                    !call.answer.acknowledged.empty() || told_to_drain;
+  // What was counted must be told, or it is lost with the error.
+  if (news) call.status = absl::OkStatus();
+  return call.due || news || !call.report.may_hold || now >= call.deadline;
+}
+
+std::vector<LeasePool::Reply> LeasePool::TakeReplies() {
+  const absl::Duration now = clock_.Monotonic();
+  std::vector<Reply> replies;
+  std::deque<Call> kept;
+  for (Call& call : calls_) {
+    if (!IsDue(call, now)) {
+      kept.push_back(std::move(call));
+      continue;
+    }
+    call.answer.backup_running = backup_.has_value();
+    if (call.status.ok()) {
+      replies.emplace_back(std::move(call.answered), std::move(call.answer));
+    } else {
+      replies.emplace_back(std::move(call.answered), std::move(call.status));
+    }
+  }
+  calls_ = std::move(kept);
+  return replies;
+}
+
+void LeasePool::Publish() {
+  const absl::Duration now = clock_.Monotonic();
+  absl::Duration next = std::min(table_.NextEvent(), gate_.next_probe());
+  for (const Call& call : calls_) next = std::min(next, call.deadline);
+  if (catalog_retry_ > now) next = std::min(next, catalog_retry_);
+  std::vector<WorkerInfo> listed = workers_.List();
+  for (WorkerInfo& worker : listed) {
+    worker.leases = table_.LeasesOf(worker.worker_id);
+  }
+  PoolStats stats{.ready = table_.ready(),
+                  .signing = table_.signing(),
+                  .leased = table_.leased(),
+                  .waiting = table_.waiting() + table_.delayed(),
+                  .workers = workers_.CountActive(now),
+                  .free_slots = workers_.FreeSlots(now),
+                  .bytes_moved = bytes_moved_ + table_.bytes_under_way(),
+                  .storage_problem = gate_.problem(),
+                  .credential_problem = credential_problem_,
+                  .drained = drained_};
+  MutexLock lock(mutex_);
+  stats_ = std::move(stats);
+  listed_ = std::move(listed);
+  next_event_ = next;
+}
+
+}  // namespace bimbackup::lease

@@ -1,0 +1,55 @@
+// The workers that have synchronized lately.
+
+#ifndef SERVICES_COORDINATOR_LEASE_WORKER_TABLE_H_
+#define SERVICES_COORDINATOR_LEASE_WORKER_TABLE_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "services/coordinator/lease/types.h"
+
+namespace bimbackup::lease {
+
+// Not thread-safe.
+class WorkerTable {
+ public:
+  // A worker that is not heard of for so long is forgotten.
+  static constexpr absl::Duration kMemory = absl::Minutes(10);
+
+  // Takes note of a report. `now` is monotonic, `time` the wall clock's.
+  void Report(const WorkerReport& report, absl::Duration now, absl::Time time);
+
+  void CountStored(absl::string_view worker_id, int64_t count);
+  // From now on the worker is told to drain; false where it is unknown.
+  bool Drain(absl::string_view worker_id);
+  bool IsDraining(absl::string_view worker_id) const;
+
+  // Takes slots of a worker that was granted so many transfers.
+  void TakeSlots(absl::string_view worker_id, int count);
+
+  // Workers heard of within the life of a lease that take transfers.
+  int CountActive(absl::Duration now) const;
+  int FreeSlots(absl::Duration now) const;
+
+  void Forget(absl::Duration now);
+
+  // In order of their ids, without their leases.
+  std::vector<WorkerInfo> List() const;
+
+ private:
+  struct Worker {
+    WorkerInfo info;
+    absl::Duration last_heard;
+  };
+
+  static bool TakesTransfers(const Worker& worker, absl::Duration now);
+
+  std::map<std::string, Worker, std::less<>> workers_;
+};
+
+}  // namespace bimbackup::lease
+
+#endif  // SERVICES_COORDINATOR_LEASE_WORKER_TABLE_H_
