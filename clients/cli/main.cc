@@ -9,6 +9,7 @@
 #include "CLI/CLI.hpp"
 #include "clients/cli/command.h"
 #include "clients/cli/commands.h"
+#include "clients/cli/doctor/doctor_command.h"
 #include "services/common/flags.h"
 #ifdef BIMBACKUP_HAVE_SCAN
 #include "clients/cli/scan/scan_command.h"
@@ -45,6 +46,7 @@ void AddCommands(CLI::App& app, CommandAction& chosen) {
   AddWatchCommand(app, chosen);
   AddRecordCommands(app, chosen);
   AddInventoryCommands(app, chosen);
+  bimbackup::cli::doctor::AddDoctorCommand(app, chosen);
   AddHealthCommand(app, chosen);
 #ifdef BIMBACKUP_HAVE_SCAN
   AddScanCommand(app, chosen);
