@@ -127,8 +127,7 @@ class LatestView {
   // Makes or replaces the file atomically, with the blob's bytes; its
   // modification time is set where the file has bytes of its own or the blob
   // is fresh.
-  virtual absl::Status PutFile(absl::string_view path,
-                               absl::string_view sha256,
+  virtual absl::Status PutFile(absl::string_view path, absl::string_view sha256,
                                absl::Time last_modified) = 0;
 
   // Removes the file or the empty folder; OK when there is none.
