@@ -17,7 +17,7 @@ def sha256_of(path):
 def snapshot_entries(cluster, snapshot="-"):
     """The snapshot's lines, by kind, project and original path."""
     entries = {}
-    for message in cluster.cli_json("ls", snapshot, "--all"):
+    for message in cluster.cli_json("ls", snapshot):
         for entry in message.get("files", [message]):
             key = (entry["kind"], entry["projectName"],
                    tuple(entry.get("path", ())))
