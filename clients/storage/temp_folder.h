@@ -5,7 +5,8 @@
 
 #include <stdlib.h>
 
-#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -14,13 +15,13 @@
 
 namespace bimbackup::storage {
 
-// Made with a name of its own beneath the machine's folder for temporary
-// files; removed, with all it holds, at the end.
+// Made with a name of its own, in memory where there is room and TMPDIR says
+// nothing else: what syncs a lot is a hundred times faster there. Removed,
+// with all it holds, at the end.
 class TempFolder {
  public:
   TempFolder() {
-    std::string name =
-        (std::filesystem::temp_directory_path() / "bimbackup-XXXXXX").string();
+    std::string name = (Parent() / "bimbackup-XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr) std::abort();
     path_ = name;
   }
@@ -37,6 +38,18 @@ class TempFolder {
   }
 
  private:
+  static std::filesystem::path Parent() {
+    const std::filesystem::path memory = "/dev/shm";
+    constexpr std::uintmax_t kEnough = std::uintmax_t{4} << 30;
+    std::error_code error;
+    const std::filesystem::space_info space =
+        std::filesystem::space(memory, error);
+    if (getenv("TMPDIR") == nullptr && !error && space.available >= kEnough) {
+      return memory;
+    }
+    return std::filesystem::temp_directory_path();
+  }
+
   std::string path_;
 };
 
