@@ -38,7 +38,8 @@ class SystemClock : public Clock {
   absl::Time Now() const override;
   absl::Duration Monotonic() const override;
   bool WaitUntil(Mutex& mutex, CondVar& condition,
-                 absl::Duration deadline) override;
+                 absl::Duration deadline) override
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
 };
 
 }  // namespace bimbackup

@@ -24,7 +24,8 @@ class FakeClock : public Clock {
   }
 
   bool WaitUntil(Mutex& mutex, CondVar& condition,
-                 absl::Duration deadline) override {
+                 absl::Duration deadline) override
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     if (Monotonic() >= deadline) return false;
     condition.WaitFor(mutex, absl::Milliseconds(1));
     return Monotonic() < deadline;
