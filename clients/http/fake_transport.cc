@@ -82,16 +82,11 @@ void FakeTransport::Run() {
     Transfer transfer;
     {
       MutexLock lock(mutex_);
-      const auto ready = [&](const Transfer& t) {
-        return !t.hanging || t.cancelled || stop_;
-      };
-      auto next = transfers_.end();
-      for (;;) {
-        mutex_.AssertHeld();
-        next = std::find_if(transfers_.begin(), transfers_.end(), ready);
-        if (next != transfers_.end()) break;
+      auto next = FindReady();
+      while (next == transfers_.end()) {
         if (stop_) return;
         changed_.Wait(mutex_);
+        next = FindReady();
       }
       transfer = std::move(*next);
       transfers_.erase(next);
@@ -100,6 +95,13 @@ void FakeTransport::Run() {
     Serve(transfer,
           transfer.cancelled ? Answer{} : FindAnswer(transfer.request));
   }
+}
+
+std::deque<FakeTransport::Transfer>::iterator FakeTransport::FindReady() {
+  return std::find_if(transfers_.begin(), transfers_.end(),
+                      [stop = stop_](const Transfer& t) {
+                        return !t.hanging || t.cancelled || stop;
+                      });
 }
 
 FakeTransport::Answer FakeTransport::FindAnswer(const Request& request) {

@@ -70,6 +70,9 @@ class FakeTransport : public HttpTransport {
   };
 
   void Run();
+  // The oldest transfer that can be served now.
+  std::deque<Transfer>::iterator FindReady()
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Answer FindAnswer(const Request& request) ABSL_LOCKS_EXCLUDED(mutex_);
   bool IsCancelled(TransferId id) const ABSL_LOCKS_EXCLUDED(mutex_);
   void Serve(Transfer& transfer, const Answer& answer);
