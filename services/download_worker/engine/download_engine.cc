@@ -242,4 +242,10 @@ int DownloadEngine::held() const {
   return static_cast<int>(entries_.size());
 }
 
+bool DownloadEngine::HasFreeSlot() const {
+  MutexLock lock(mutex_);
+  return MayStart() && schedule_.queued() == 0 &&
+         schedule_.slots_in_use() < options_.slots;
+}
+
 }  // namespace bimbackup::engine

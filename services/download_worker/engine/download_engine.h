@@ -76,6 +76,8 @@ class DownloadEngine : private TransferHost {
   // Transfers that wait to be started, and that have not ended in all.
   int queued() const;
   int held() const;
+  // Whether a transfer that is submitted now would start at once.
+  bool HasFreeSlot() const;
   int slots() const { return options_.slots; }
 
  private:

@@ -79,13 +79,18 @@ void Strand::PostAt(absl::Duration when, std::function<void()> task) {
 
 void Strand::Enqueue(const std::shared_ptr<State>& state,
                      std::function<void()> task) {
-  {
-    MutexLock lock(state->mutex);
-    state->tasks.push_back(std::move(task));
-    if (state->scheduled) return;
-    state->scheduled = true;
-  }
+  MutexLock lock(state->mutex);
+  if (state->closed) return;
+  state->tasks.push_back(std::move(task));
+  if (state->scheduled) return;
+  state->scheduled = true;
+  // Under the lock, so that Close() returns after it.
   state->executor.Post([state] { RunOne(state); });
+}
+
+void Strand::Close() {
+  MutexLock lock(state_->mutex);
+  state_->closed = true;
 }
 
 void Strand::RunOne(const std::shared_ptr<State>& state) {

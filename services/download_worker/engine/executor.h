@@ -50,14 +50,19 @@ class Executor {
 };
 
 // Runs what is posted on an executor, one at a time and in order. What is
-// posted keeps its own targets alive. Thread-safe.
+// posted keeps its own targets alive. A handle: copies are the same strand.
+// Thread-safe.
 class Strand {
  public:
-  // `executor` outlives everything that is posted.
+  // `executor` outlives everything that is posted before Close().
   explicit Strand(Executor& executor);
 
   void Post(std::function<void()> task);
   void PostAt(absl::Duration when, std::function<void()> task);
+
+  // Drops what is posted from now on, so that the executor may go while
+  // others still hold copies of the strand.
+  void Close();
 
  private:
   struct State {
@@ -66,13 +71,14 @@ class Strand {
     Mutex mutex;
     std::deque<std::function<void()>> tasks ABSL_GUARDED_BY(mutex);
     bool scheduled ABSL_GUARDED_BY(mutex) = false;
+    bool closed ABSL_GUARDED_BY(mutex) = false;
   };
 
   static void Enqueue(const std::shared_ptr<State>& state,
                       std::function<void()> task);
   static void RunOne(const std::shared_ptr<State>& state);
 
-  const std::shared_ptr<State> state_;
+  std::shared_ptr<State> state_;
 };
 
 }  // namespace bimbackup::engine

@@ -150,6 +150,7 @@ void TransferRun::End() {
   state_ = State::kEnded;
   // Lets a successor have the file before it can hear of the end.
   blob_.reset();
+  strand_.Close();
   host_.OnEnded(handle_, report_);
 }
 

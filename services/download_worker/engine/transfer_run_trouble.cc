@@ -112,18 +112,22 @@ void TransferRun::AbandonRequest(uint64_t key, absl::string_view why) {
 
 void TransferRun::SignAgain() {
   if (signing_ || state_ != State::kFetching) return;
+  if (task_.transfer_id == 0) {
+    Fail(Outcome::kRefused, "the URL was refused");
+    return;
+  }
   if (generation_ >= options_.signatures) {
     Fail(Outcome::kRefused, "its URLs expire before its bytes come");
     return;
   }
   signing_ = true;
   host_.SetWanted(handle_, 0);
-  deps_.resolver.Resolve(
-      task_, [self = shared_from_this()](absl::StatusOr<Source> source) {
-        self->strand_.Post([self, source = std::move(source)]() mutable {
-          self->AfterSigning(std::move(source));
-        });
-      });
+  deps_.resolver.Resolve(task_, [self = shared_from_this(), strand = strand_](
+                                    absl::StatusOr<Source> source) mutable {
+    strand.Post([self, source = std::move(source)]() mutable {
+      self->AfterSigning(std::move(source));
+    });
+  });
 }
 
 void TransferRun::AfterSigning(absl::StatusOr<Source> source) {

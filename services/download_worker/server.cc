@@ -1,0 +1,200 @@
+#include "services/download_worker/server.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "clients/http/curl_transport.h"
+#include "clients/storage/storage.h"
+#include "services/common/clock.h"
+#include "services/common/logging.h"
+#include "services/common/random.h"
+#include "services/common/rpc/grpc_server.h"
+#include "services/common/status_macros.h"
+#include "services/download_worker/engine/download_engine.h"
+#include "services/download_worker/lease/lease_loop.h"
+#include "services/download_worker/rpc/coordinator_client.h"
+#include "services/download_worker/rpc/download_worker_service.h"
+
+namespace bimbackup::download_worker {
+namespace {
+
+constexpr absl::Duration kMarkerLook = absl::Milliseconds(250);
+constexpr absl::Duration kCallGrace = absl::Seconds(2);
+// Temporary files that nobody has touched for so long are nobody's.
+constexpr absl::Duration kStaleAge = absl::Hours(7 * 24);
+
+// Opens the storage; one without marker may be about to get it.
+absl::StatusOr<std::unique_ptr<storage::Storage>> OpenMarkedStorage(
+    const Options& options, Clock& clock, bool (*interrupted)()) {
+  storage::OpenOptions open;
+  open.url = options.storage;
+  open.create = false;
+  open.latest = "off";
+  const absl::Duration deadline = clock.Monotonic() + options.storage_wait;
+  for (bool said = false;; said = true) {
+    auto opened = storage::OpenStorage(open);
+    const bool may_come = absl::IsFailedPrecondition(opened.status()) ||
+                          absl::IsNotFound(opened.status());
+    if (!may_come || clock.Monotonic() >= deadline) return opened;
+    if (!said) {
+      spdlog::info("waiting for the coordinator to set up the storage: {}",
+                   opened.status().message());
+    }
+    if (interrupted == nullptr) {
+      clock.Sleep(kMarkerLook);
+    } else if (interrupted()) {
+      return absl::CancelledError("interrupted");
+    }
+  }
+}
+
+engine::EngineOptions EngineOptionsFor(const Options& options) {
+  engine::EngineOptions result;
+  result.slots = options.max_transfers;
+  result.idle_limit = options.idle_limit;
+  if (options.max_bandwidth > 0) {
+    // Slow because of our own cap is no failure: everything that limits the
+    // time of a request gives each slot half of its share.
+    result.slowest_bytes_per_second =
+        std::clamp<int64_t>(options.max_bandwidth / options.max_transfers / 2,
+                            1, result.slowest_bytes_per_second);
+    result.watchdog_grace +=
+        absl::Seconds(2.0 * options.max_transfers * (256 << 10) /
+                      static_cast<double>(options.max_bandwidth));
+  }
+  return result;
+}
+
+http::CurlTransportOptions TransportOptionsFor(const Options& options) {
+  http::CurlTransportOptions result;
+  result.max_kept_connections = options.max_transfers + 8;
+  result.max_bytes_per_second = options.max_bandwidth;
+  result.user_agent = absl::StrCat("bimbackup-worker/", BIMBACKUP_VERSION);
+  return result;
+}
+
+std::string HostName() {
+  char name[256] = "";
+  if (gethostname(name, sizeof(name) - 1) != 0) return "worker";
+  return name;
+}
+
+}  // namespace
+
+// In the order in which each is needed by the next; Stop() ends them in the
+// order in which they stop needing each other.
+struct DownloadWorkerServer::Parts {
+  Options options;
+  SystemClock clock;
+  SeededRandom random;
+  std::unique_ptr<storage::Storage> storage;
+  std::unique_ptr<http::CurlTransport> transport;
+  std::unique_ptr<worker_rpc::CoordinatorClient> coordinator;
+  std::unique_ptr<engine::DownloadEngine> engine;
+  std::unique_ptr<worker_lease::LeaseLoop> loop;
+  std::unique_ptr<worker_rpc::DownloadWorkerServiceImpl> service;
+  std::unique_ptr<rpc::GrpcServer> grpc_server;
+
+  ~Parts() { Stop(); }
+
+  absl::Status StartEngine();
+  absl::Status StartServing();
+  void Stop();
+};
+
+absl::Status DownloadWorkerServer::Parts::StartEngine() {
+  ABSL_ASSIGN_OR_RETURN(
+      transport, http::CurlTransport::Create(TransportOptionsFor(options)));
+  const std::string worker_id = random.NextUuid();
+  coordinator = std::make_unique<worker_rpc::CoordinatorClient>(
+      options.coordinator,
+      worker_rpc::WorkerIdentity{
+          .worker_id = worker_id,
+          .display_name = absl::StrCat(HostName(), " ", getpid()),
+          .storage_id = storage->id()},
+      clock);
+  engine = std::make_unique<engine::DownloadEngine>(
+      engine::EngineDeps{.clock = clock,
+                         .random = random,
+                         .transport = *transport,
+                         .storage = *storage,
+                         .hosts = options.allowed_hosts,
+                         .resolver = *coordinator},
+      EngineOptionsFor(options));
+  loop = std::make_unique<worker_lease::LeaseLoop>(
+      clock, random, *coordinator, *engine, worker_lease::LeaseOptions());
+  return absl::OkStatus();
+}
+
+absl::Status DownloadWorkerServer::Parts::StartServing() {
+  service = std::make_unique<worker_rpc::DownloadWorkerServiceImpl>(
+      worker_rpc::ServiceDeps{
+          .clock = clock,
+          .engine = *engine,
+          .loop = *loop,
+          .hosts = options.allowed_hosts,
+          .identity = coordinator->identity(),
+          .coordinator = options.coordinator,
+          .drain = [this] { loop->Drain(options.drain_grace); }});
+  ABSL_ASSIGN_OR_RETURN(
+      grpc_server, rpc::GrpcServer::Start(options.listen, {service.get()}));
+  loop->Start();
+  return absl::OkStatus();
+}
+
+void DownloadWorkerServer::Parts::Stop() {
+  if (grpc_server != nullptr) grpc_server->Shutdown(kCallGrace);
+  if (loop != nullptr) loop->Stop();
+  // Its callbacks go to the loop, so it ends first.
+  engine.reset();
+  grpc_server.reset();
+  service.reset();
+  loop.reset();
+}
+
+absl::StatusOr<std::unique_ptr<DownloadWorkerServer>>
+DownloadWorkerServer::Start(const Options& options, bool (*interrupted)()) {
+  auto parts = std::make_unique<Parts>();
+  parts->options = options;
+  ABSL_ASSIGN_OR_RETURN(parts->storage,
+                        OpenMarkedStorage(options, parts->clock, interrupted));
+  const absl::Status swept = parts->storage->SweepTemporary(kStaleAge);
+  if (!swept.ok()) {
+    spdlog::warn("cannot sweep the temporary files: {}", swept);
+  }
+  ABSL_RETURN_IF_ERROR(parts->StartEngine());
+  ABSL_RETURN_IF_ERROR(parts->StartServing());
+  spdlog::info("worker {} serves on {}, storage {}, coordinator {}",
+               parts->coordinator->identity().worker_id,
+               parts->grpc_server->address(), parts->storage->id(),
+               options.coordinator);
+  return std::unique_ptr<DownloadWorkerServer>(
+      new DownloadWorkerServer(std::move(parts)));
+}
+
+DownloadWorkerServer::DownloadWorkerServer(std::unique_ptr<Parts> parts)
+    : parts_(std::move(parts)) {}
+
+DownloadWorkerServer::~DownloadWorkerServer() = default;
+
+const std::string& DownloadWorkerServer::address() const {
+  return parts_->grpc_server->address();
+}
+
+const std::string& DownloadWorkerServer::worker_id() const {
+  return parts_->coordinator->identity().worker_id;
+}
+
+void DownloadWorkerServer::Drain() {
+  parts_->grpc_server->SetServing(false);
+  parts_->loop->Drain(parts_->options.drain_grace);
+}
+
+std::optional<absl::Status> DownloadWorkerServer::Wait(absl::Duration timeout) {
+  return parts_->loop->Wait(timeout);
+}
+
+}  // namespace bimbackup::download_worker
