@@ -40,9 +40,11 @@ struct ListedPage {
   // is then named as unlisted, nothing in it is taken for missing, and the
   // next backup lists it again; what could be read counts.
   std::string defect;
-  // Nothing in the folder is taken for missing, because a filter looked at
-  // part of it; the next backup lists it again.
-  bool keep_vanished = false;
+  // On the last page: whether a file or folder of this name, which is in no
+  // page, stands as it was, because the backup's filter does not look at it;
+  // then the folder is listed again by the next backup. Pure and quick;
+  // empty where everything is looked at.
+  std::function<bool(absl::string_view name, bool is_folder)> keeps;
   // Empty on the last page.
   std::string next_page_url;
 };
@@ -83,12 +85,14 @@ class CrawlStore {
   virtual void ReleaseTask(int64_t task_id) = 0;
 
   // One page of the hub's projects. On the last, projects that were in no
-  // page are marked vanished. `wanted` tells, per project of the page,
-  // whether the backup's filter lets it be listed.
+  // page are marked vanished, unless the list is empty or some page had a
+  // defect. `wanted` tells, per project of the page, whether the backup's
+  // filter lets it be listed.
   virtual absl::Status CommitProjectPage(
       BackupNumber backup, const FrontierTask& task,
       const std::vector<bim360::Project>& projects,
-      const std::vector<bool>& wanted, absl::string_view next_page_url) = 0;
+      const std::vector<bool>& wanted, absl::string_view defect,
+      absl::string_view next_page_url) = 0;
 
   // A project's topmost folders, complete. Files that lie beside them stand
   // as they were.
@@ -134,7 +138,8 @@ class CrawlStore {
   virtual absl::Status EndCrawl(BackupNumber backup,
                                 absl::string_view left_open_reason) = 0;
 
-  // Names from the project's root down to and with the folder; NOT_FOUND.
+  // Names from the project's root, which has none, down to and with the
+  // folder; NOT_FOUND.
   virtual absl::StatusOr<std::vector<std::string>> GetFolderPath(
       absl::string_view project_id, absl::string_view folder_id) = 0;
 

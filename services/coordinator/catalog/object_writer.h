@@ -1,0 +1,38 @@
+// Storage objects and their transfers, within a transaction.
+
+#ifndef SERVICES_COORDINATOR_CATALOG_OBJECT_WRITER_H_
+#define SERVICES_COORDINATOR_CATALOG_OBJECT_WRITER_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/strings/string_view.h"
+#include "services/coordinator/catalog/types.h"
+#include "services/coordinator/catalog/write_batch.h"
+
+namespace bimbackup::catalog {
+
+// A number for an id, stable for ever: what indexes hold instead of it.
+int64_t IdHash(absl::string_view id);
+
+// A row of `objects`.
+struct ObjectRow {
+  int64_t pk = 0;
+  std::optional<int64_t> size;
+  bool stored = false;
+  // The backup that made its newest transfer; 0 for none.
+  BackupNumber asked = 0;
+};
+
+// The object of this URN, which is made where there is none.
+ObjectRow FindOrAddObject(WriteBatch& batch, absl::string_view urn,
+                          std::optional<int64_t> size);
+
+// Makes a transfer of the object in this backup, unless it is stored or has
+// one.
+void EnsureTransfer(WriteBatch& batch, BackupNumber backup,
+                    const ObjectRow& object, int64_t project, int64_t file);
+
+}  // namespace bimbackup::catalog
+
+#endif  // SERVICES_COORDINATOR_CATALOG_OBJECT_WRITER_H_

@@ -1,0 +1,198 @@
+#include "services/coordinator/catalog/transfer_writer.h"
+
+#include <optional>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "services/coordinator/catalog/stored_time.h"
+#include "services/coordinator/catalog/tree_reader.h"
+
+namespace bimbackup::catalog {
+namespace {
+
+constexpr char kReadTransfer[] = R"sql(
+SELECT t.backup, t.object, t.file, t.state, t.attempts, o.size, o.failure,
+  o.transfer
+FROM transfers t JOIN objects o ON o.pk = t.object WHERE t.id = ?)sql";
+
+constexpr char kSetState[] = R"sql(
+UPDATE transfers SET state = ?2, reason = ?3, worker = '' WHERE id = ?1)sql";
+
+constexpr char kCountAttempt[] =
+    "UPDATE transfers SET attempts = attempts + 1 WHERE id = ?";
+
+constexpr char kAddAttempt[] = R"sql(
+INSERT INTO attempts(transfer, number, end_time, worker, outcome, http_status,
+  bytes_received, message)
+VALUES(?, ?, ?, ?, ?, ?, ?, ?))sql";
+
+constexpr char kDropAttempts[] =
+    "DELETE FROM attempts WHERE transfer = ? AND number <= ?";
+
+constexpr char kStoreObject[] = R"sql(
+UPDATE objects SET sha256 = ?2, size = ?3, failure = NULL WHERE pk = ?1)sql";
+
+constexpr char kFailObject[] = "UPDATE objects SET failure = ?2 WHERE pk = ?1";
+
+constexpr char kListProjects[] = R"sql(
+SELECT project, COUNT(*) FROM files WHERE object = ? GROUP BY project)sql";
+
+constexpr char kReadFile[] =
+    "SELECT folder, name, item_id FROM files WHERE pk = ?";
+
+constexpr char kSetPath[] =
+    "UPDATE transfers SET path = ?2, item_id = ?3 WHERE id = ?1";
+
+constexpr char kListOpen[] = R"sql(
+SELECT id FROM transfers WHERE backup = ?1 AND state = 0
+UNION ALL SELECT id FROM transfers WHERE backup = ?1 AND state = 1)sql";
+
+// A transfer with its object.
+struct TransferRow {
+  int64_t id = 0;
+  BackupNumber backup = 0;
+  int64_t object = 0;
+  int64_t file = 0;
+  TransferState state = TransferState::kPending;
+  int64_t attempts = 0;
+  int64_t size = 0;
+  std::optional<std::string> failure;
+  // The object's newest transfer.
+  int64_t newest = 0;
+};
+
+std::optional<TransferRow> ReadRow(Database& database, int64_t id) {
+  Query query(database, kReadTransfer, id);
+  if (!query.Next()) return std::nullopt;
+  TransferRow row;
+  row.id = id;
+  row.backup = query.Int(0);
+  row.object = query.Int(1);
+  row.file = query.Int(2);
+  row.state = static_cast<TransferState>(query.Int(3));
+  row.attempts = query.Int(4);
+  row.size = query.Int(5);
+  if (!query.IsNull(6)) row.failure = query.Text(6);
+  row.newest = query.Int(7);
+  return row;
+}
+
+void AddAttempt(Database& database, const TransferRow& row,
+                const AttemptRecord& attempt) {
+  const int64_t number = row.attempts + 1;
+  Run(database, kCountAttempt, row.id);
+  Run(database, kAddAttempt, row.id, number,
+      absl::ToUnixMicros(attempt.end_time), attempt.worker_id, attempt.outcome,
+      attempt.http_status, attempt.bytes_received, attempt.message);
+  if (number > kAttemptsKept) {
+    Run(database, kDropAttempts, row.id, number - kAttemptsKept);
+  }
+}
+
+// Marks every project changed that has a file with this object.
+void MarkProjects(WriteBatch& batch, int64_t object, int64_t bytes_more) {
+  Query query(batch.database(), kListProjects, object);
+  while (query.Next()) {
+    batch.MarkChanged(query.Int(0));
+    batch.AddTotals(query.Int(0), /*folders=*/0, /*files=*/0,
+                    bytes_more * query.Int(1));
+  }
+}
+
+void CountStored(WriteBatch& batch, const TransferRow& row, int64_t size) {
+  BackupCounters& counters = batch.Counters(row.backup);
+  if (row.state == TransferState::kFailed) --counters.transfers_failed;
+  ++counters.transfers_stored;
+  counters.bytes_stored += size;
+  Run(batch.database(), kSetState, row.id, TransferState::kStored, "");
+}
+
+void Store(WriteBatch& batch, const TransferRow& row,
+           const TransferUpdate& update) {
+  Database& database = batch.database();
+  const std::string digest = absl::HexStringToBytes(update.sha256);
+  Run(database, kStoreObject, row.object, Blob{digest}, update.size);
+  CountStored(batch, row, update.size);
+  MarkProjects(batch, row.object, update.size - row.size);
+  if (row.newest == row.id) return;
+  // A late result: what a newer backup asked for has come, too.
+  const std::optional<TransferRow> newest = ReadRow(database, row.newest);
+  if (newest.has_value() && newest->state != TransferState::kStored) {
+    CountStored(batch, *newest, update.size);
+  }
+}
+
+// Notes where the file is, should it be removed while people still ask why.
+void SavePath(Database& database, const TransferRow& row) {
+  int64_t folder = 0;
+  std::string name;
+  std::string item_id;
+  {
+    Query query(database, kReadFile, row.file);
+    if (!query.Next()) return;
+    folder = query.Int(0);
+    name = query.Text(1);
+    item_id = query.Text(2);
+  }
+  std::vector<std::string> path = ReadFolderPath(database, folder);
+  path.push_back(name);
+  const std::string joined = JoinPath(path);
+  Run(database, kSetPath, row.id, Blob{joined}, item_id);
+}
+
+void Fail(WriteBatch& batch, const TransferRow& row, absl::string_view reason) {
+  Database& database = batch.database();
+  if (row.state == TransferState::kFailed) return;
+  ++batch.Counters(row.backup).transfers_failed;
+  Run(database, kSetState, row.id, TransferState::kFailed, reason);
+  SavePath(database, row);
+  if (row.newest != row.id || row.failure == reason) return;
+  Run(database, kFailObject, row.object, reason);
+  MarkProjects(batch, row.object, /*bytes_more=*/0);
+}
+
+}  // namespace
+
+void ApplyUpdate(WriteBatch& batch, const TransferUpdate& update) {
+  Database& database = batch.database();
+  const std::optional<TransferRow> row = ReadRow(database, update.transfer_id);
+  if (!row.has_value() || row->state == TransferState::kStored) return;
+  if (update.attempt.has_value()) AddAttempt(database, *row, *update.attempt);
+  switch (update.state) {
+    case TransferState::kStored:
+      Store(batch, *row, update);
+      return;
+    case TransferState::kFailed:
+      Fail(batch, *row, update.reason);
+      return;
+    case TransferState::kPending:
+    case TransferState::kLeased:
+      if (row->state == TransferState::kFailed) return;
+      Run(database, kSetState, row->id, TransferState::kPending, "");
+      return;
+  }
+}
+
+void FailOpenTransfers(WriteBatch& batch, BackupNumber backup,
+                       absl::string_view reason) {
+  std::vector<int64_t> open;
+  {
+    Query query(batch.database(), kListOpen, backup);
+    while (query.Next()) open.push_back(query.Int(0));
+  }
+  for (const int64_t id : open) {
+    const std::optional<TransferRow> row = ReadRow(batch.database(), id);
+    if (row.has_value()) Fail(batch, *row, reason);
+  }
+}
+
+std::string JoinPath(const std::vector<std::string>& path) {
+  return absl::StrJoin(path, absl::string_view("\0", 1));
+}
+
+std::vector<std::string> SplitPath(absl::string_view joined) {
+  return absl::StrSplit(joined, absl::ByChar('\0'));
+}
+
+}  // namespace bimbackup::catalog
