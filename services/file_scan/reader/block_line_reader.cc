@@ -51,6 +51,7 @@ BlockLineReader::BlockLineReader(std::unique_ptr<BlockSource> source,
 absl::StatusOr<bool> BlockLineReader::Next(LineBatch& batch) {
   if (!last_.ok() || !*last_) return last_;
   last_ = Advance(batch);
+  if (!last_.ok()) last_ = Explained(last_.status());
   return last_;
 }
 
@@ -58,8 +59,15 @@ absl::StatusOr<LineCounts> BlockLineReader::CountRest() {
   if (!last_.ok()) return last_.status();
   if (!*last_) return LineCounts();
   absl::StatusOr<LineCounts> counts = Count();
+  if (!counts.ok()) counts = Explained(counts.status());
   last_ = counts.ok() ? absl::StatusOr<bool>(false) : counts.status();
   return counts;
+}
+
+absl::Status BlockLineReader::Explained(const absl::Status& failure) {
+  if (!absl::IsOutOfRange(failure)) return failure;
+  const absl::Status check = source_->Check();
+  return check.ok() ? failure : check;
 }
 
 std::shared_ptr<const void> BlockLineReader::Share() const {
@@ -114,13 +122,14 @@ absl::StatusOr<bool> BlockLineReader::NextBlock(const LineCounts& so_far) {
     if (at_start && drop_byte_order_mark_ && offset_ == 0) {
       offset_ = ByteOrderMarkBytes(rest_);
       rest_.remove_prefix(offset_);
+      DropIndexBefore(offset_);
     }
   } while (rest_.empty() && !block_.empty());
   return !rest_.empty();
 }
 
 absl::StatusOr<bool> BlockLineReader::ExtendCarry() {
-  const size_t end = rest_.find('\n');
+  const size_t end = FirstLineFeed();
   const bool complete = end != absl::string_view::npos;
   const size_t size = complete ? end + 1 : rest_.size();
   const size_t content = complete ? end : rest_.size();
@@ -137,6 +146,18 @@ absl::StatusOr<bool> BlockLineReader::ExtendCarry() {
     ABSL_RETURN_IF_ERROR(CheckOpenLine(carry_, offset_, max_line_bytes_));
   }
   return complete;
+}
+
+size_t BlockLineReader::FirstLineFeed() const {
+  if (!index_.has_value()) return rest_.find('\n');
+  return index_->empty() ? absl::string_view::npos
+                         : index_->front() - (rest_.data() - block_.data());
+}
+
+void BlockLineReader::DropIndexBefore(size_t begin) {
+  while (index_.has_value() && !index_->empty() && index_->front() < begin) {
+    index_->remove_prefix(1);
+  }
 }
 
 absl::StatusOr<bool> BlockLineReader::ShowCarry(bool unterminated,

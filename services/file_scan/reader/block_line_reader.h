@@ -56,12 +56,19 @@ class BlockLineReader : public LineReader {
 
  private:
   absl::StatusOr<bool> Advance(LineBatch& batch);
+  // `failure`, unless it is a line that is too long only because the zeros of
+  // what was cut off a mapped file were read.
+  absl::Status Explained(const absl::Status& failure);
   absl::StatusOr<LineCounts> Count();
   // Gets the next block into rest_; false at the end.
   absl::StatusOr<bool> NextBlock(const LineCounts& so_far);
   // Moves bytes of rest_ to the end of carry_, up to and with the first line
   // feed; returns whether there was one.
   absl::StatusOr<bool> ExtendCarry();
+  // The first line feed of rest_, or npos. By the index where there is one:
+  // a mapped file may have changed since it was made.
+  size_t FirstLineFeed() const;
+  void DropIndexBefore(size_t begin);
   // Shows carry_ as one line.
   absl::StatusOr<bool> ShowCarry(bool unterminated, LineBatch& batch);
   // Shows lines of rest_, or finds none.

@@ -9,6 +9,16 @@
 namespace bimbackup::file_scan::reader {
 namespace {
 
+// What is summarised may be a mapped file that somebody else writes to, so
+// that a line feed seen by one pass may be gone in the next. The counts are
+// then of no use, and will not be used, but nothing may go out of bounds.
+
+// The bytes up to and with the first line feed, or all.
+size_t ThroughLineFeed(absl::string_view bytes) {
+  const size_t end = bytes.find('\n');
+  return end == absl::string_view::npos ? bytes.size() : end + 1;
+}
+
 // Small enough that what one pass brings into the nearest cache is still
 // there for the next one.
 constexpr size_t kSliceBytes = 16 << 10;
@@ -24,11 +34,10 @@ class InnerLines {
   void Measure(absl::string_view bytes, int64_t at) {
     while (!bytes.empty()) {
       // A line longer than a slice makes one of its own.
-      size_t size = std::min(bytes.size(), kSliceBytes);
+      const size_t size = std::min(bytes.size(), kSliceBytes);
       size_t count = kernels_.index(bytes.data(), size, offsets_);
       if (count == 0) {
-        size = bytes.find('\n') + 1;
-        offsets_[0] = static_cast<uint32_t>(size - 1);
+        offsets_[0] = static_cast<uint32_t>(ThroughLineFeed(bytes) - 1);
         count = 1;
       }
       MeasureIndexed(bytes.data(), count, at);
@@ -69,7 +78,7 @@ void SummariseInner(absl::string_view bytes, int64_t at, int64_t known_longest,
     size_t size = bytes.size();
     if (size > kSliceBytes) {
       const void* end = memrchr(bytes.data(), '\n', kSliceBytes);
-      size = end == nullptr ? bytes.find('\n') + 1
+      size = end == nullptr ? ThroughLineFeed(bytes)
                             : static_cast<const char*>(end) - bytes.data() + 1;
     }
     const GapScan scan = kernels.scan(bytes.data(), size);
@@ -91,7 +100,8 @@ BlockSummary Summarise(absl::string_view bytes, int64_t known_longest,
   summary.bytes = bytes.size();
   summary.ends_in_cr = !bytes.empty() && bytes.back() == '\r';
   const size_t first = bytes.find('\n');
-  if (first == absl::string_view::npos) {
+  const void* last = memrchr(bytes.data(), '\n', bytes.size());
+  if (first == absl::string_view::npos || last == nullptr) {
     summary.head = summary.tail = bytes.size();
     summary.head_ends_in_cr = summary.ends_in_cr;
     return summary;
@@ -99,9 +109,8 @@ BlockSummary Summarise(absl::string_view bytes, int64_t known_longest,
   summary.newlines = 1;
   summary.head = first;
   summary.head_ends_in_cr = first > 0 && bytes[first - 1] == '\r';
-  const char* last =
-      static_cast<const char*>(memrchr(bytes.data(), '\n', bytes.size()));
-  const size_t inner_end = last - bytes.data() + 1;
+  const size_t inner_end = std::max<size_t>(
+      first + 1, static_cast<const char*>(last) - bytes.data() + 1);
   summary.tail = bytes.size() - inner_end;
   SummariseInner(bytes.substr(first + 1, inner_end - first - 1), first + 1,
                  known_longest, max_line_bytes, summary);

@@ -81,12 +81,13 @@ absl::StatusOr<std::unique_ptr<BlockSource>> OpenSource(
   return std::make_unique<ReadSource>(file, offset, options.buffer_bytes);
 }
 
-// Compressed bytes come in through the same strategy, from the first one on.
+// Compressed bytes are never mapped: the decompressor does not expect them to
+// change while it looks at them.
 absl::StatusOr<std::unique_ptr<BlockSource>> OpenCompressedSource(
     const File& file, const ReaderOptions& options) {
   ReaderOptions inner = options;
   inner.start_offset = 0;
-  if (inner.strategy == Strategy::kParallel) {
+  if (inner.strategy != Strategy::kIoUring) {
     inner.strategy = Strategy::kBlocking;
   }
   ABSL_ASSIGN_OR_RETURN(std::unique_ptr<BlockSource> source,

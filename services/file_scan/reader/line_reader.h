@@ -17,7 +17,8 @@
 
 namespace bimbackup::file_scan::reader {
 
-// How a file's bytes are brought in.
+// How a file's bytes are brought in. Compressed ones are read, not mapped, and
+// by one thread.
 enum class Strategy { kBlocking, kAsync, kIoUring, kMmap, kParallel };
 
 // "blocking", "async", "io_uring", "mmap", "parallel".

@@ -31,9 +31,13 @@ class Task {
   T TakeValue() { return *std::move(handle_.promise().value); }
 
   bool await_ready() const noexcept { return false; }
-  std::coroutine_handle<> await_suspend(std::coroutine_handle<> awaiting) {
+  // Not by symmetric transfer: unoptimised code does not make it a jump, and
+  // a loop over tasks that never wait would grow the stack.
+  bool await_suspend(std::coroutine_handle<> awaiting) {
+    handle_.resume();
+    if (handle_.done()) return false;
     handle_.promise().continuation = awaiting;
-    return handle_;
+    return true;
   }
   T await_resume() { return TakeValue(); }
 
@@ -43,11 +47,12 @@ class Task {
 
 template <typename T>
 struct Task<T>::promise_type {
-  // Goes on with whoever awaits this task.
+  // Goes on with whoever waits for this task, which may destroy it.
   struct FinalAwaiter {
     bool await_ready() noexcept { return false; }
-    std::coroutine_handle<> await_suspend(Handle handle) noexcept {
-      return handle.promise().continuation;
+    void await_suspend(Handle handle) noexcept {
+      const std::coroutine_handle<> next = handle.promise().continuation;
+      if (next) next.resume();
     }
     void await_resume() noexcept {}
   };
@@ -59,7 +64,8 @@ struct Task<T>::promise_type {
   void unhandled_exception() { std::terminate(); }
 
   std::optional<T> value;
-  std::coroutine_handle<> continuation = std::noop_coroutine();
+  // Empty while nobody waits.
+  std::coroutine_handle<> continuation;
 };
 
 }  // namespace bimbackup::file_scan::reader
