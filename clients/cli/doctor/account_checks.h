@@ -16,7 +16,8 @@ namespace bimbackup::cli::doctor {
 struct AccountSettings {
   std::string base_url;
   std::string client_id;
-  // "b.<account>".
+  // "b.<account>"; empty where not set yet, which is reported with what
+  // there is to choose from.
   std::string hub_id;
   // As APS_REGION; empty where not set.
   std::string region;

@@ -44,7 +44,6 @@ bool CheckSettings(const DoctorFlags& flags,
     if (!given) absl::StrAppend(&missing, missing.empty() ? "" : ", ", name);
   };
   need(!flags.client_id.empty(), "APS_CLIENT_ID");
-  need(!flags.account_id.empty() || !flags.hub_id.empty(), "APS_ACCOUNT_ID");
   need(!absl::IsNotFound(secret.status()),
        "APS_CLIENT_SECRET or APS_CLIENT_SECRET_FILE");
   if (!missing.empty()) {
@@ -93,9 +92,10 @@ void CheckAutodesk(const DoctorFlags& flags, Clock& clock, Report& report) {
     report.Fail("settings", client.status().message(), "correct it");
     return;
   }
-  const std::string hub_id = flags.hub_id.empty()
-                                 ? absl::StrCat("b.", flags.account_id)
-                                 : flags.hub_id;
+  std::string hub_id = flags.hub_id;
+  if (hub_id.empty() && !flags.account_id.empty()) {
+    hub_id = absl::StrCat("b.", flags.account_id);
+  }
   CheckAccount({flags.base_url, flags.client_id, hub_id, flags.region},
                **client, **transport, *hosts, report);
 }
