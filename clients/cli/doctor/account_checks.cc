@@ -88,11 +88,14 @@ bool CheckHub(const AccountSettings& settings,
         absl::StrJoin(list->hubs, ", ", [](std::string* out, const Hub& h) {
           absl::StrAppend(out, h.id, " (", h.name, ", ", h.region, ")");
         });
-    report.Fail(
-        "hub",
-        absl::StrCat(settings.hub_id, " is not among what it sees: ", seen),
-        absl::StrCat("correct APS_ACCOUNT_ID, or: ",
-                     ProvisioningAdvice(settings)));
+    report.Fail("hub",
+                absl::StrCat(settings.hub_id.empty()
+                                 ? "APS_ACCOUNT_ID is not set"
+                                 : settings.hub_id + " is not there",
+                             "; what the app sees: ", seen),
+                absl::StrCat("set APS_ACCOUNT_ID to what follows the \"b.\" "
+                             "of yours; where yours is missing: ",
+                             ProvisioningAdvice(settings)));
     return false;
   }
   report.Ok("hub",

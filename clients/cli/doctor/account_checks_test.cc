@@ -100,6 +100,13 @@ TEST_F(AccountChecksTest, AnotherAccountIsNamed) {
                     HasSubstr("APS_ACCOUNT_ID")));
 }
 
+TEST_F(AccountChecksTest, WithoutAnAccountIdTheChoiceIsShown) {
+  settings_.hub_id = "";
+  EXPECT_THAT(Check(), AllOf(HasSubstr("APS_ACCOUNT_ID is not set"),
+                             HasSubstr(FakeBim360Client::kHubId)));
+  EXPECT_TRUE(failed_);
+}
+
 TEST_F(AccountChecksTest, WarningsOfAutodeskAreShown) {
   AddProjectWithFile();
   bim360::Warning warning;
