@@ -78,7 +78,7 @@ std::string IdCodec::Token(uint64_t key, uint64_t domain) const {
   const uint64_t first = MixBits(key ^ domain ^ seed_);
   std::string bytes;
   AppendBytes(first, bytes);
-  AppendBytes(MixBits(first + domain), bytes);
+  AppendBytes(MixBits(first + (domain ^ MixBits(seed_))), bytes);
   std::string text;
   absl::WebSafeBase64Escape(bytes, &text);
   return text;
@@ -99,7 +99,7 @@ std::optional<uint64_t> IdCodec::ParseToken(absl::string_view token,
 
 std::string IdCodec::Uuid(uint64_t key, uint64_t domain) const {
   const uint64_t mixed = MixBits(key ^ domain ^ seed_);
-  const uint64_t check = MixBits(mixed + domain);
+  const uint64_t check = MixBits(mixed + (domain ^ MixBits(seed_)));
   return absl::StrFormat("%08x-%04x-4%03x-%x%03x-%04x%08x", mixed >> 32,
                          (mixed >> 16) & 0xffff, check & 0xfff,
                          8 + ((check >> 12) & 3), (check >> 16) & 0xfff,
