@@ -28,6 +28,9 @@ class Glob {
   // Whether some path that lies below `path` could match.
   bool MatchesBelow(const std::vector<std::string>& path) const;
 
+  // Whether every path that lies below `path` matches; may miss it.
+  bool MatchesAllBelow(const std::vector<std::string>& path) const;
+
  private:
   Glob() = default;
 

@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -81,32 +82,40 @@ class Crawler {
   enum class State { kRunning, kFinished, kStopped };
 
   absl::Status Open();
+  absl::StatusOr<CrawlResult> Close();
+
+  // A thread's life: takes a task, lists, takes the next.
   void Work();
   std::optional<catalog::FrontierTask> NextTask() ABSL_LOCKS_EXCLUDED(mutex_);
-  void Process(const catalog::FrontierTask& task);
-  // Takes tasks for itself, where asked, and for idle threads.
-  void Refill(bool for_itself) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Gets up to `for_itself` tasks ready, and one for each idle thread.
+  void Refill(int for_itself) ABSL_LOCKS_EXCLUDED(mutex_);
+  void EndTask(int64_t task_id) ABSL_LOCKS_EXCLUDED(mutex_);
+  void FinishIfDone() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  // Ends the crawl with a failed run.
-  void Fail(absl::Status status) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Ends the crawl early, but well.
+  // Ends the crawl: with a failed run, or early but well.
+  void Fail(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
   void Stop(absl::string_view message) ABSL_LOCKS_EXCLUDED(mutex_);
   // Runs `commit` unless the crawl has been stopped; its error fails the run.
   // Returns whether it was committed.
   bool Commit(const std::function<absl::Status()>& commit)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
+  void Process(const catalog::FrontierTask& task);
   void ListProjects(catalog::FrontierTask task);
-  bool CommitProjects(const catalog::FrontierTask& task,
-                      const bim360::ProjectPage& page);
   void ListTopFolders(const catalog::FrontierTask& task);
-  // Lists a folder's remaining pages; true where its first page was answered
-  // with NOT_FOUND or PERMISSION_DENIED and `may_fall_back`.
-  bool ListFolder(catalog::FrontierTask task, bool may_fall_back);
+  void ListFolder(catalog::FrontierTask task,
+                  const std::vector<std::string>& path);
+  // Commits one page; false when the listing is not to be gone on with.
+  bool CommitPage(const catalog::FrontierTask& task,
+                  const std::vector<std::string>& path,
+                  const bim360::FolderPage& page);
   void CommitFailure(const catalog::FrontierTask& task,
                      const absl::Status& status);
-  absl::Status ProjectListingError(const absl::Status& status) const;
-  void CountFailure(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
+  void NoteAnswer(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
+  void NoteProjects(const bim360::ProjectPage& page)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  // What is wrong with the projects that were seen, once all were.
+  absl::Status CheckProjects() ABSL_LOCKS_EXCLUDED(mutex_);
 
   bim360::Bim360Client& client_;
   catalog::CrawlStore& store_;
@@ -114,20 +123,25 @@ class Crawler {
   const CrawlerOptions options_;
 
   Mutex mutex_;
+  // The crawl has ended, or a commit has.
   CondVar changed_;
+  // There is a task, or there will be none.
+  CondVar work_;
   State state_ ABSL_GUARDED_BY(mutex_) = State::kRunning;
-  // Why the crawl was stopped.
+  // Why the crawl failed; OK unless it did.
   absl::Status failure_ ABSL_GUARDED_BY(mutex_);
+  // CrawlResult::message.
   std::string message_ ABSL_GUARDED_BY(mutex_);
   std::deque<catalog::FrontierTask> ready_ ABSL_GUARDED_BY(mutex_);
-  // Threads that have a task or look for some; threads that wait for one.
+  // Threads that have a task; threads that wait for one.
   int busy_ ABSL_GUARDED_BY(mutex_) = 0;
   int idle_ ABSL_GUARDED_BY(mutex_) = 0;
   int committing_ ABSL_GUARDED_BY(mutex_) = 0;
   // Listings in a row that Autodesk did not answer.
   int unanswered_ ABSL_GUARDED_BY(mutex_) = 0;
-  // Of all project pages.
   int64_t projects_seen_ ABSL_GUARDED_BY(mutex_) = 0;
+  // Projects of the filter that no page has shown so far.
+  std::set<std::string> projects_missed_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::thread> threads_;
 };
 

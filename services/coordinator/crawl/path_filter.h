@@ -31,8 +31,10 @@ class PathFilter {
 
   bool WantsFile(const std::vector<std::string>& path) const;
 
-  // Whether it says anything about paths within a project.
   bool HasGlobs() const { return !include_.empty() || !exclude_.empty(); }
+
+  // Whether everything in this folder, and below it, is wanted; may miss it.
+  bool WantsAllBelow(const std::vector<std::string>& path) const;
 
   // Names or ids that the request gave.
   const std::vector<std::string>& projects() const { return projects_; }
