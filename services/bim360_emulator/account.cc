@@ -204,9 +204,13 @@ absl::StatusOr<ItemView> Account::FindVersion(uint32_t project,
   const std::optional<uint32_t> index =
       Find(item_by_version_key_, version_key, items_.size());
   if (index.has_value() && folders_[items_[*index].folder].project == project) {
-    const Version* version = VersionOf(items_[*index], *index, number);
+    const Item& item = items_[*index];
+    ItemView view = ViewOf(item);
+    // That of the deletion, which is the tip of a deleted item.
+    if (item.hidden && number == item.tip.number + 1) return view;
+    const Version* version = VersionOf(item, *index, number);
     if (version != nullptr) {
-      ItemView view = ViewOf(items_[*index]);
+      view.hidden = false;
       view.tip = *version;
       return view;
     }

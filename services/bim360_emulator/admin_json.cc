@@ -17,10 +17,6 @@ std::string_view ToStd(absl::string_view text) {
   return {text.data(), text.size()};
 }
 
-absl::string_view ToAbsl(std::string_view text) {
-  return {text.data(), text.size()};
-}
-
 template <typename T>
 T Get(const element& object, absl::string_view key, T otherwise) {
   T value;
@@ -146,16 +142,18 @@ absl::StatusOr<FaultAction> ReadAction(const element& object) {
   return action;
 }
 
-template <typename T>
+// A value of type `Parsed`, which may point into the parser, as a `T` that
+// does not.
+template <typename T, typename Parsed = T>
 absl::StatusOr<T> ReadMember(absl::string_view json, absl::string_view key) {
   simdjson::dom::parser parser;
-  T value;
+  Parsed value;
   if (parser.parse(json.data(), json.size())[ToStd(key)].get(value) !=
       simdjson::SUCCESS) {
     return absl::InvalidArgumentError(
         absl::StrCat("the request has no proper \"", key, "\""));
   }
-  return value;
+  return T(value);
 }
 
 }  // namespace
@@ -205,9 +203,7 @@ absl::StatusOr<bool> ReadJsonBool(absl::string_view json,
 
 absl::StatusOr<std::string> ReadJsonString(absl::string_view json,
                                            absl::string_view key) {
-  ABSL_ASSIGN_OR_RETURN(const std::string_view text,
-                        ReadMember<std::string_view>(json, key));
-  return std::string(ToAbsl(text));
+  return ReadMember<std::string, std::string_view>(json, key);
 }
 
 }  // namespace bimbackup::bim360_emulator

@@ -54,6 +54,18 @@ PageLinks MakeLinks(const ApiRequest& request, const Paging& paging,
   return links;
 }
 
+// Leaves the page's entries in `all`; returns whether more follow.
+template <typename T>
+bool CutPage(const Paging& paging, std::vector<T>& all) {
+  const size_t begin = std::min<size_t>(
+      all.size(), static_cast<size_t>(paging.number) * paging.limit);
+  const size_t end = std::min(all.size(), begin + paging.limit);
+  const bool has_next = end < all.size();
+  all.erase(all.begin() + end, all.end());
+  all.erase(all.begin(), all.begin() + begin);
+  return has_next;
+}
+
 HttpResponse BadPaging() {
   return DataError(400, "BAD_INPUT", "The limit value is invalid.");
 }
@@ -117,12 +129,7 @@ HttpResponse DataManagement::HandleProjects(const ApiRequest& request) const {
   if (!paging.has_value()) return BadPaging();
   std::vector<ProjectView> projects = parts_.account.ListProjects();
   if (request.HasFault(FaultType::kEmpty)) projects.clear();
-  const size_t begin = std::min<size_t>(
-      projects.size(), static_cast<size_t>(paging->number) * paging->limit);
-  const size_t end = std::min(projects.size(), begin + paging->limit);
-  const bool has_next = end < projects.size();
-  projects.erase(projects.begin() + end, projects.end());
-  projects.erase(projects.begin(), projects.begin() + begin);
+  const bool has_next = CutPage(*paging, projects);
   return Answer(MakeJson(request).Projects(
       projects, MakeLinks(request, *paging, has_next)));
 }
@@ -191,7 +198,7 @@ HttpResponse DataManagement::HandleItem(const ApiRequest& request,
     const auto item = parts_.account.FindItem(project.index, *key);
     if (item.ok()) {
       if (request.route.endpoint == Endpoint::kTip) {
-        return Answer(MakeJson(request).Version(project, *item));
+        return Answer(MakeJson(request).Tip(project, *item));
       }
       if (request.route.endpoint == Endpoint::kVersions) {
         return HandleVersions(request, project, *item);
@@ -207,16 +214,17 @@ HttpResponse DataManagement::HandleVersions(const ApiRequest& request,
                                             const ItemView& item) const {
   const std::optional<Paging> paging = ReadPaging(request.http);
   if (!paging.has_value()) return BadPaging();
-  auto versions = parts_.account.ListVersions(project.index, item.key);
-  if (!versions.ok()) versions = std::vector<Version>();
-  const size_t begin = std::min<size_t>(
-      versions->size(), static_cast<size_t>(paging->number) * paging->limit);
-  const size_t end = std::min(versions->size(), begin + paging->limit);
-  const std::vector<Version> page(versions->begin() + begin,
-                                  versions->begin() + end);
+  std::vector<ItemView> views;
+  if (item.hidden) views.push_back(item);
+  const auto versions = parts_.account.ListVersions(project.index, item.key);
+  for (const Version& version : versions.value_or(std::vector<Version>())) {
+    views.push_back(item);
+    views.back().hidden = false;
+    views.back().tip = version;
+  }
+  const bool has_next = CutPage(*paging, views);
   return Answer(MakeJson(request).Versions(
-      project, item, page,
-      MakeLinks(request, *paging, end < versions->size())));
+      project, views, MakeLinks(request, *paging, has_next)));
 }
 
 HttpResponse DataManagement::HandleVersion(const ApiRequest& request,

@@ -54,9 +54,11 @@ class JsonApi {
   std::string Contents(const ProjectView& project, const ContentsPage& page,
                        const PageLinks& links, bool cycle);
   std::string Item(const ProjectView& project, const ItemView& item);
+  std::string Tip(const ProjectView& project, const ItemView& item);
   std::string Version(const ProjectView& project, const ItemView& item);
-  std::string Versions(const ProjectView& project, const ItemView& item,
-                       const std::vector<bim360_emulator::Version>& versions,
+  // The item once for each version, in place of its tip.
+  std::string Versions(const ProjectView& project,
+                       const std::vector<ItemView>& versions,
                        const PageLinks& links);
 
  private:

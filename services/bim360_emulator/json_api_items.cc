@@ -205,6 +205,19 @@ std::string JsonApi::Item(const ProjectView& project, const ItemView& item) {
   return End();
 }
 
+std::string JsonApi::Tip(const ProjectView& project, const ItemView& item) {
+  const std::string self =
+      absl::StrCat(options_.base, DataPath(project), "/items/",
+                   UrlEncode(ids_.ItemId(item.key)), "/tip");
+  Begin("");
+  // Alone among all answers, its schema has a bare `href`.
+  json_.Key("links").BeginObject().Field("href", self);
+  json_.Key("self").BeginObject().Field("href", self).EndObject();
+  json_.EndObject().Key("data");
+  WriteVersion(project, item);
+  return End();
+}
+
 std::string JsonApi::Version(const ProjectView& project, const ItemView& item) {
   Begin(absl::StrCat(DataPath(project), "/versions/",
                      UrlEncode(VersionIdOf(item))));
@@ -213,18 +226,13 @@ std::string JsonApi::Version(const ProjectView& project, const ItemView& item) {
   return End();
 }
 
-std::string JsonApi::Versions(
-    const ProjectView& project, const ItemView& item,
-    const std::vector<bim360_emulator::Version>& versions,
-    const PageLinks& links) {
+std::string JsonApi::Versions(const ProjectView& project,
+                              const std::vector<ItemView>& versions,
+                              const PageLinks& links) {
   Begin("");
   Links(links);
   json_.Key("data").BeginArray();
-  for (const auto& version : versions) {
-    ItemView view = item;
-    view.tip = version;
-    WriteVersion(project, view);
-  }
+  for (const ItemView& version : versions) WriteVersion(project, version);
   json_.EndArray();
   return End();
 }
