@@ -1,0 +1,3 @@
+#!/usr/bin/env bash
+# See main.py.
+exec /usr/bin/python3 "$(dirname "$0")/main.py" "$@"
