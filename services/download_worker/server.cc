@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "clients/http/curl_transport.h"
 #include "clients/storage/storage.h"
@@ -26,6 +27,13 @@ constexpr absl::Duration kCallGrace = absl::Seconds(2);
 // Temporary files that nobody has touched for so long are nobody's.
 constexpr absl::Duration kStaleAge = absl::Hours(7 * 24);
 
+// Whether the storage is merely not set up yet, as opposed to damaged, of a
+// newer format, or no folder: its messages say so.
+bool MayStillCome(const absl::Status& status) {
+  return absl::IsFailedPrecondition(status) &&
+         absl::StrContains(status.message(), "is it mounted?");
+}
+
 // Opens the storage; one without marker may be about to get it.
 absl::StatusOr<std::unique_ptr<storage::Storage>> OpenMarkedStorage(
     const Options& options, Clock& clock, bool (*interrupted)()) {
@@ -36,9 +44,9 @@ absl::StatusOr<std::unique_ptr<storage::Storage>> OpenMarkedStorage(
   const absl::Duration deadline = clock.Monotonic() + options.storage_wait;
   for (bool said = false;; said = true) {
     auto opened = storage::OpenStorage(open);
-    const bool may_come = absl::IsFailedPrecondition(opened.status()) ||
-                          absl::IsNotFound(opened.status());
-    if (!may_come || clock.Monotonic() >= deadline) return opened;
+    if (!MayStillCome(opened.status()) || clock.Monotonic() >= deadline) {
+      return opened;
+    }
     if (!said) {
       spdlog::info("waiting for the coordinator to set up the storage: {}",
                    opened.status().message());

@@ -182,8 +182,7 @@ absl::Status PartFetch::OnBody(absl::string_view bytes) {
 absl::Status PartFetch::HttpError() const {
   const std::string code = S3ErrorCode(error_body_);
   return http::StatusFromHttp(result_.http_status,
-                              absl::StrCat("HTTP ", result_.http_status,
-                                           code.empty() ? "" : " ", code));
+                              code.empty() ? "the storage host" : code);
 }
 
 void PartFetch::Conclude(const absl::Status& status) {

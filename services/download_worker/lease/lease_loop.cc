@@ -132,6 +132,7 @@ absl::Duration LeaseLoop::NextLook() const {
   const absl::Duration now = clock_.Monotonic();
   absl::Duration next = now + kLookInterval;
   if (now < not_before_) next = std::min(next, not_before_);
+  if (!drain_pressed_) next = std::min(next, drain_deadline_);
   if (book_.results() > 0) next = std::min(next, now + options_.gather_delay);
   return next;
 }
@@ -223,7 +224,7 @@ absl::StatusOr<SyncResponse> LeaseLoop::Call(const SyncRequest& request) {
     pool_.Cancel();
   }
   MutexLock lock(mutex_);
-  if (absl::IsCancelled(answer_->status()) && !cancelled) {
+  if (absl::IsCancelled(answer_->status()) && !cancelled && !stopping_) {
     return absl::UnavailableError("the coordinator broke the call off");
   }
   return *std::move(answer_);
