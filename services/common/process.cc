@@ -2,6 +2,7 @@
 
 #include <malloc.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 
 namespace bimbackup {
@@ -27,6 +28,9 @@ void PrepareProcess() {
     setrlimit(RLIMIT_NOFILE, &files);
   }
   mallopt(M_ARENA_MAX, 4);
+  // What gRPC has to say comes as a status; its own lines beside it would
+  // make two of one.
+  setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);
 }
 
 bool WaitForTermination(absl::Duration timeout) {
