@@ -51,6 +51,8 @@ absl::Status BackupRunner::Start() {
   ABSL_ASSIGN_OR_RETURN(const auto running, catalog_.GetRunningBackup());
   if (running.has_value()) {
     spdlog::info("backup {} goes on", running->id);
+    // Before any worker can ask for the leases that it holds.
+    ABSL_RETURN_IF_ERROR(BeginTransfers(*running));
     MutexLock lock(mutex_);
     running_ = *running;
   }
@@ -65,6 +67,8 @@ void BackupRunner::Stop() {
     if (crawler_ != nullptr) crawler_->Cancel();
   }
   changed_.NotifyAll();
+  // After the crawl was stopped, so that it takes no call for a failed one.
+  client_.Cancel();
   if (thread_.joinable()) thread_.join();
 }
 
@@ -129,10 +133,7 @@ void BackupRunner::Run(const BackupRecord& record) {
 absl::Status BackupRunner::RunPhases(const BackupRecord& record) {
   // While it runs, a message in the catalog means that it was cut short.
   std::string note = record.message;
-  if (!record.request.validate_only &&
-      record.state != BackupState::kCommitting) {
-    ABSL_RETURN_IF_ERROR(pool_.BeginBackup(record.number, record.create_time));
-  }
+  ABSL_RETURN_IF_ERROR(BeginTransfers(record));
   if (record.state == BackupState::kCrawling) {
     ABSL_RETURN_IF_ERROR(Crawl(record, note));
     if (record.request.validate_only) return Commit(record, note);
@@ -143,6 +144,14 @@ absl::Status BackupRunner::RunPhases(const BackupRecord& record) {
     ABSL_RETURN_IF_ERROR(SetState(record, BackupState::kCommitting, note));
   }
   return Commit(record, note);
+}
+
+absl::Status BackupRunner::BeginTransfers(const BackupRecord& record) {
+  if (record.request.validate_only ||
+      record.state == BackupState::kCommitting) {
+    return absl::OkStatus();
+  }
+  return pool_.BeginBackup(record.number, record.create_time);
 }
 
 absl::Status BackupRunner::Crawl(const BackupRecord& record,

@@ -62,7 +62,8 @@ class BackupRunner {
   // Takes up the backup that an earlier process left running, if any, and
   // starts to take new ones.
   absl::Status Start();
-  // Leaves the running backup as it is. Idempotent.
+  // Ends every call to Autodesk, for good; leaves the running backup as it
+  // is. Idempotent.
   void Stop();
 
   // INVALID_ARGUMENT for a malformed glob, FAILED_PRECONDITION for a storage
@@ -87,6 +88,8 @@ class BackupRunner {
   // One backup from where it is to its end, or until the process stops.
   void Run(const catalog::BackupRecord& record);
   absl::Status RunPhases(const catalog::BackupRecord& record);
+  // Opens the lease pool for the backup; no effect when it is open already.
+  absl::Status BeginTransfers(const catalog::BackupRecord& record);
   // Lists; sets `note` where the crawl was cut short.
   absl::Status Crawl(const catalog::BackupRecord& record, std::string& note);
   absl::Status WaitForTransfers(const catalog::BackupRecord& record,

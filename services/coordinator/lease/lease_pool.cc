@@ -135,6 +135,7 @@ absl::Status LeasePool::BeginBackup(catalog::BackupNumber backup,
                                     absl::Time create_time) {
   {
     MutexLock lock(state_mutex_);
+    if (backup_ == backup) return absl::OkStatus();
     backup_ = backup;
     create_time_ = create_time;
     cursor_ = 0;

@@ -70,7 +70,7 @@ class LeasePool {
   void Stop();
 
   // Opens a backup's transfers, which began at `create_time`, with the
-  // leases that an earlier process left.
+  // leases that an earlier process left. No effect where it is open already.
   absl::Status BeginBackup(catalog::BackupNumber backup,
                            absl::Time create_time);
   // The catalog may hold more pending transfers than before.

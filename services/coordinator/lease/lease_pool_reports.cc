@@ -24,6 +24,12 @@ void LeasePool::TakeDownloads(std::vector<Signed> downloads) {
       continue;
     }
     const absl::Status& status = item.download.status();
+    if (absl::IsCancelled(status)) {
+      // The coordinator stops: this is no failure of the transfer's.
+      table_.Delay(item.transfer_id, clock_.Monotonic() + kReconnect,
+                   /*sign_again=*/false);
+      continue;
+    }
     if (absl::IsUnauthenticated(status)) {
       credential_problem_ =
           std::string(status.message().data(), status.message().size());
