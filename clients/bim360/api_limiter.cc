@@ -8,9 +8,14 @@
 namespace bimbackup::bim360 {
 namespace {
 
-// The published rates' minute and half a per cent, because calls reach the
-// server closer together than they left us.
-constexpr absl::Duration kWindow = absl::Milliseconds(60'300);
+// Half a per cent more than the published rates' minute, because calls may
+// reach the server closer together than they left us; a sped-up emulator's
+// minute does not shrink that difference for ever.
+absl::Duration Window(double budget) {
+  const double speed = std::isfinite(budget) ? std::max(budget, 1.0) : 1.0;
+  return absl::Minutes(1) / speed +
+         std::max(absl::Milliseconds(300) / speed, absl::Milliseconds(30));
+}
 
 int CallsPerMinute(EndpointClass endpoint_class) {
   switch (endpoint_class) {
@@ -47,9 +52,7 @@ absl::string_view EndpointClassName(EndpointClass endpoint_class) {
 }
 
 ApiLimiter::ApiLimiter(double budget, Clock& clock)
-    : budget_(budget),
-      window_(budget > 1 && std::isfinite(budget) ? kWindow / budget : kWindow),
-      clock_(clock) {}
+    : budget_(budget), window_(Window(budget)), clock_(clock) {}
 
 size_t ApiLimiter::CallsPerWindow(EndpointClass endpoint_class) const {
   if (std::isinf(budget_)) return 0;
