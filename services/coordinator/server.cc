@@ -21,7 +21,7 @@
 #include "services/coordinator/port_check.h"
 #include "services/coordinator/rpc/coordinator_service.h"
 #include "services/coordinator/rpc/worker_pool_service.h"
-#include "services/coordinator/snapshot_writer.h"
+#include "services/coordinator/snapshot/storage_snapshot_step.h"
 #include "services/coordinator/state.h"
 
 namespace bimbackup::coordinator {
@@ -62,6 +62,13 @@ backup::BackupOptions RunnerOptions(const Options& options) {
   return runner;
 }
 
+storage::format::NameOptions NameOptionsOf(const Options& options) {
+  storage::format::NameOptions names;
+  names.max_name_bytes = options.max_name_bytes;
+  names.windows_safe = options.windows_names;
+  return names;
+}
+
 }  // namespace
 
 // In the order in which each is needed by the next; Stop() ends them in the
@@ -87,7 +94,7 @@ struct CoordinatorServer::Parts {
   std::string address;
   std::string http_address;
   State state;
-  std::unique_ptr<backup::SnapshotStep> snapshot;
+  std::unique_ptr<snapshot::StorageSnapshotStep> snapshot_step;
   std::unique_ptr<lease::LeasePool> pool;
   std::unique_ptr<backup::BackupRunner> runner;
   std::unique_ptr<coordinator_rpc::CoordinatorServiceImpl> service;
@@ -123,12 +130,14 @@ absl::Status CoordinatorServer::Parts::StartDomain() {
       !swept.ok()) {
     spdlog::warn("cannot sweep the temporary files: {}", swept);
   }
-  snapshot = MakeSnapshotWriter(options, *state.catalog, *state.storage, clock);
+  snapshot_step = std::make_unique<snapshot::StorageSnapshotStep>(
+      *state.catalog, *state.storage, clock, options.account_id,
+      NameOptionsOf(options));
   pool = std::make_unique<lease::LeasePool>(*state.catalog, *state.storage,
                                             *client, *hosts, clock, random);
   runner = std::make_unique<backup::BackupRunner>(
-      *state.catalog, *client, limiter, *state.storage, *pool, *snapshot, clock,
-      RunnerOptions(options));
+      *state.catalog, *client, limiter, *state.storage, *pool, *snapshot_step,
+      clock, RunnerOptions(options));
   ABSL_RETURN_IF_ERROR(pool->Start());
   // Leases of an earlier process are known before any worker can ask.
   return runner->Start();
