@@ -46,8 +46,8 @@ struct ReaderOptions {
   // The byte to begin at; what stands before it is not looked at, so that the
   // first line may be the rest of one.
   int64_t start_offset = 0;
-  // Asked about once a mebibyte, by a thread that is reading; the call ends
-  // with CANCELLED once it returns false. `so_far.bytes` is what has been
+  // Asked about once a mebibyte, by the thread that calls the reader; the call
+  // ends with CANCELLED once it returns false. `so_far.bytes` is what has been
   // read, the rest of it is known only to CountRest(). May be empty.
   std::function<bool(const LineCounts& so_far)> keep_going;
 };
