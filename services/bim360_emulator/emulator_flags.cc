@@ -15,7 +15,9 @@ namespace {
 constexpr char kDescription[] =
     "Autodesk's BIM 360 / ACC API on one port, with made-up or local files.\n"
     "Client id, secret and account come from APS_CLIENT_ID,\n"
-    "APS_CLIENT_SECRET or APS_CLIENT_SECRET_FILE, and APS_ACCOUNT_ID.";
+    "APS_CLIENT_SECRET or APS_CLIENT_SECRET_FILE, and APS_ACCOUNT_ID.\n"
+    "Under /admin/, without a token: tree, content, edit, faults, requests,\n"
+    "secrets, tokens, clock, rollup, limits, rescan.";
 
 // The texts of flags that need parsing of their own.
 struct Texts {

@@ -2,7 +2,6 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 
 namespace bimbackup::bim360_emulator {
@@ -65,7 +64,11 @@ std::string UrlEncode(absl::string_view text) {
         c == '_' || c == '.' || c == '~') {
       out.push_back(c);
     } else {
-      absl::StrAppendFormat(&out, "%%%02X", static_cast<unsigned char>(c));
+      constexpr char kDigits[] = "0123456789ABCDEF";
+      const unsigned char byte = c;
+      out.push_back('%');
+      out.push_back(kDigits[byte >> 4]);
+      out.push_back(kDigits[byte & 15]);
     }
   }
   return out;

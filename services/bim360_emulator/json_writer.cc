@@ -1,17 +1,30 @@
 #include "services/bim360_emulator/json_writer.h"
 
 #include <algorithm>
+#include <array>
 
 #include "absl/strings/str_format.h"
 
 namespace bimbackup::bim360_emulator {
+namespace {
+
+constexpr std::array<bool, 256> MakeEscapeTable() {
+  std::array<bool, 256> table{};
+  for (int c = 0; c < 0x20; ++c) table[c] = true;
+  table['"'] = table['\\'] = true;
+  return table;
+}
+
+constexpr std::array<bool, 256> kNeedsEscape = MakeEscapeTable();
+
+}  // namespace
 
 void AppendJsonString(absl::string_view text, std::string& out) {
   out.push_back('"');
   size_t plain = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     const unsigned char c = text[i];
-    if (c >= 0x20 && c != '"' && c != '\\') continue;
+    if (!kNeedsEscape[c]) continue;
     out.append(text.data() + plain, i - plain);
     plain = i + 1;
     if (c == '"' || c == '\\') {

@@ -65,6 +65,12 @@ absl::StatusOr<Shape> ParseCustom(absl::string_view pairs) {
     return absl::InvalidArgumentError(
         "a custom account needs projects, folders and depth above 0");
   }
+  const int64_t tops = shape.kind == Shape::Kind::kAcc ? 1 : 2;
+  if (shape.folders < shape.projects * tops) {
+    return absl::InvalidArgumentError(
+        "a custom account needs folders for each project's top folders: one, "
+        "or two unless kind=acc");
+  }
   if (shape.largest == 0) shape.largest = shape.bytes;
   return shape;
 }

@@ -160,7 +160,8 @@ TEST(ShapeTest, NamesInAFolderAreDistinct) {
 TEST(ShapeTest, BadShapesAreRefused) {
   for (const char* bad :
        {"", "demos", "custom:projects=0", "custom:files=x", "custom:colour=1",
-        "custom:kind=team", "custom:folders=0"}) {
+        "custom:kind=team", "custom:folders=0",
+        "custom:projects=3,kind=mixed,folders=5"}) {
     EXPECT_THAT(ParseShape(bad), StatusIs(absl::StatusCode::kInvalidArgument))
         << bad;
   }

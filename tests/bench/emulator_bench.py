@@ -15,10 +15,10 @@ import urllib.request
 
 RUNS = 3
 SECONDS = 4
-# Twice what other sections ask of it: 11,737 folders in 6 s of the
-# coordinator's processor, small bodies at 10,000 a second, 1 GB/s in all.
+# Twice what other sections ask of it: 11,737 folders in 6 s, 40,230 small
+# files in 10 s, 500 MB/s in all.
 LISTINGS_BAR = 4000
-BODIES_BAR = 20000
+BODIES_BAR = 8000
 STREAM_BAR = 1.0
 # How far a connection's rate may be from what was asked for, in percent.
 RATE_BAR = 3.0
@@ -70,7 +70,8 @@ def wrk(url, token=None):
   """Requests a second over 64 connections."""
   header = ["-H", f"Authorization: Bearer {token}"] if token else []
   text = subprocess.run(
-      ["wrk", "-t1", "-c64", f"-d{SECONDS}s", *header, url],
+      ["wrk", "-t1", "-c64", f"-d{SECONDS}s", "--timeout", "20s", *header,
+       url],
       check=True, capture_output=True, text=True).stdout
   if "Non-2xx" in text or "Socket errors" in text:
     sys.exit(f"wrk met errors:\n{text}")
@@ -84,6 +85,16 @@ def fetch(url):
     while answer.read(1 << 20):
       pass
   return time.monotonic() - begin
+
+
+def measure_url(emulator, name, url, token=None, note=""):
+  """A row of requests a second, with those per second of the emulator's own
+  processor time, which a busy machine does not change."""
+  before = emulator.cpu_seconds()
+  values = [wrk(url, token) for _ in range(RUNS)]
+  used = emulator.cpu_seconds() - before
+  return row(name, "1/s", values, note=note,
+             per_processor_second=sum(values) * SECONDS / max(used, 0.01))
 
 
 def row(name, unit, values, **more):
@@ -113,12 +124,11 @@ def measure_requests(binary):
              ("full listings", full,
               f"{min(200, counts[full['id']])} entries")]
     for name, folder, note in cases:
-      url = emulator.contents_url(folder)
-      rows.append(row(name, "1/s", [wrk(url, emulator.token)
-                                    for _ in range(RUNS)], note=note))
-    url = emulator.signed_url(body)
-    rows.append(row("small bodies", "1/s", [wrk(url) for _ in range(RUNS)],
-                    note=f"{body['size']} bytes"))
+      rows.append(measure_url(emulator, name, emulator.contents_url(folder),
+                              emulator.token, note))
+    rows.append(measure_url(emulator, "small bodies",
+                            emulator.signed_url(body),
+                            note=f"{body['size']} bytes"))
   return rows
 
 
@@ -161,11 +171,12 @@ def main():
        "unit": "GB/s", "must_be": ">=", "bar": STREAM_BAR},
       {"name": "rate off by", "measured": off, "unit": "%", "must_be": "<=",
        "bar": RATE_BAR}]
-  print("| measured | mean | error | stddev | unit | |\n"
-        "|---|---:|---:|---:|---|---|")
+  print("| measured | mean | error | stddev | unit | "
+        "per processor second | |\n|---|---:|---:|---:|---|---:|---|")
   for r in rows:
     print(f"| {r['name']} | {r['mean']:,.2f} | {r['error']:,.2f} | "
-          f"{r['stddev']:,.2f} | {r['unit']} | {r.get('note', '')} |")
+          f"{r['stddev']:,.2f} | {r['unit']} | "
+          f"{r.get('per_processor_second', 0):,.0f} | {r.get('note', '')} |")
   short = [b for b in bars if (b["measured"] < b["bar"]) ==
            (b["must_be"] == ">=") and b["measured"] != b["bar"]]
   print("\n| bar | measured | must be | |\n|---|---:|---:|---|")
