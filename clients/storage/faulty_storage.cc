@@ -104,6 +104,10 @@ class FaultyLatestView : public LatestView {
     ABSL_RETURN_IF_ERROR(faults_.Check(StorageCall::kPutLatest));
     return base_->Remove(path);
   }
+  absl::Status RemoveTree(absl::string_view path) override {
+    ABSL_RETURN_IF_ERROR(faults_.Check(StorageCall::kPutLatest));
+    return base_->RemoveTree(path);
+  }
   absl::Status Sync() override {
     ABSL_RETURN_IF_ERROR(faults_.Check(StorageCall::kSyncLatest));
     return base_->Sync();

@@ -124,14 +124,20 @@ class LatestView {
   // Makes the folder and its parents.
   virtual absl::Status PutFolder(absl::string_view path) = 0;
 
-  // Makes or replaces the file atomically, with the blob's bytes; its
+  // Makes or replaces the file atomically, with the blob's bytes; NOT_FOUND
+  // where there is no such blob. The file's
   // modification time is set where the file has bytes of its own or the blob
   // is fresh.
   virtual absl::Status PutFile(absl::string_view path, absl::string_view sha256,
                                absl::Time last_modified) = 0;
 
   // Removes the file or the empty folder; OK when there is none.
+  // FAILED_PRECONDITION for a folder that still holds something.
   virtual absl::Status Remove(absl::string_view path) = 0;
+
+  // Removes the file or folder with all it holds; everything, where `path` is
+  // empty.
+  virtual absl::Status RemoveTree(absl::string_view path) = 0;
 
   // Makes all of the above durable.
   virtual absl::Status Sync() = 0;

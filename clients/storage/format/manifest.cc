@@ -11,31 +11,6 @@
 namespace bimbackup::storage::format {
 namespace {
 
-void Count(const ManifestEntry& entry, ManifestCounts& counts) {
-  if (entry.kind == EntryKind::kFolder) {
-    ++counts.folders;
-  } else {
-    ++counts.files;
-    if (!entry.sha256.empty()) counts.bytes += entry.size.value_or(0);
-  }
-  switch (entry.status) {
-    case EntryStatus::kStored:
-      break;
-    case EntryStatus::kCarried:
-      ++counts.carried;
-      break;
-    case EntryStatus::kFailed:
-      ++counts.failed;
-      break;
-    case EntryStatus::kGuarded:
-      ++counts.guarded;
-      break;
-    case EntryStatus::kNoContent:
-      ++counts.no_content;
-      break;
-  }
-}
-
 class ZstdManifestWriter : public ManifestWriter {
  public:
   ZstdManifestWriter(Storage& storage, std::unique_ptr<ObjectWriter> object)
@@ -50,7 +25,7 @@ class ZstdManifestWriter : public ManifestWriter {
     last_path_ = entry.stored_path;
     const std::string line = absl::StrCat(FormatManifestLine(entry), "\n");
     digest_.Update(line);
-    Count(entry, counts_);
+    counts_.Add(entry);
     return writer_.Append(line);
   }
 
@@ -107,6 +82,31 @@ class ZstdManifestReader : public ManifestReader {
 };
 
 }  // namespace
+
+void ManifestCounts::Add(const ManifestEntry& entry) {
+  if (entry.kind == EntryKind::kFolder) {
+    ++folders;
+  } else {
+    ++files;
+    if (!entry.sha256.empty()) bytes += entry.size.value_or(0);
+  }
+  switch (entry.status) {
+    case EntryStatus::kStored:
+      break;
+    case EntryStatus::kCarried:
+      ++carried;
+      break;
+    case EntryStatus::kFailed:
+      ++failed;
+      break;
+    case EntryStatus::kGuarded:
+      ++guarded;
+      break;
+    case EntryStatus::kNoContent:
+      ++no_content;
+      break;
+  }
+}
 
 absl::StatusOr<std::unique_ptr<ManifestWriter>> ManifestWriter::Create(
     Storage& storage) {

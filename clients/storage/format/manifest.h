@@ -56,12 +56,15 @@ struct ManifestEntry {
 struct ManifestCounts {
   int64_t files = 0;
   int64_t folders = 0;
+  // Of the files whose bytes are stored.
   int64_t bytes = 0;
   // Entries whose status is not `stored`, by status.
   int64_t carried = 0;
   int64_t failed = 0;
   int64_t guarded = 0;
   int64_t no_content = 0;
+
+  void Add(const ManifestEntry& entry);
   bool operator==(const ManifestCounts&) const = default;
 };
 

@@ -15,6 +15,7 @@ namespace bimbackup::storage::local {
 namespace {
 
 constexpr char kLatest[] = "latest";
+constexpr size_t kRemovedAtOnce = 1000;
 
 absl::Status CheckPath(absl::string_view path) {
   if (IsSafeRelativePath(path)) return absl::OkStatus();
@@ -45,7 +46,7 @@ absl::StatusOr<std::unique_ptr<LocalLatestView>> LocalLatestView::Open(
 }
 
 absl::Status LocalLatestView::EnterFolder(const std::string& name, bool make) {
-  const int parent = open_.empty() ? latest_.get() : open_.back().second.get();
+  const int parent = Current();
   constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
   absl::StatusOr<UniqueFd> folder = OpenAt(parent, name, kFlags);
   if (!folder.ok() && make) {
@@ -75,7 +76,7 @@ absl::StatusOr<int> LocalLatestView::OpenFolder(absl::string_view path,
   for (size_t i = shared; i < names.size(); ++i) {
     ABSL_RETURN_IF_ERROR(EnterFolder(names[i], make));
   }
-  return open_.empty() ? latest_.get() : open_.back().second.get();
+  return Current();
 }
 
 absl::Status LocalLatestView::PutFolder(absl::string_view path) {
@@ -115,6 +116,47 @@ absl::Status LocalLatestView::Remove(absl::string_view path) {
         absl::StrCat(path, " holds files that are not ours"));
   }
   return ErrnoStatus(errno, "remove", path);
+}
+
+absl::Status LocalLatestView::EmptyFolder() {
+  // Names first, because a folder that shrinks while it is read may skip
+  // some; in rounds, so that a large one needs no more memory.
+  while (true) {
+    std::vector<std::string> names;
+    ABSL_RETURN_IF_ERROR(
+        VisitFolder(Current(), ".", [&](absl::string_view name, unsigned char) {
+          names.emplace_back(name);
+          return names.size() < kRemovedAtOnce;
+        }));
+    if (names.empty()) return absl::OkStatus();
+    for (const std::string& name : names) {
+      if (unlinkat(Current(), name.c_str(), 0) == 0 || errno == ENOENT) {
+        continue;
+      }
+      if (errno != EISDIR && errno != EPERM) {
+        return ErrnoStatus(errno, "remove", name);
+      }
+      ABSL_RETURN_IF_ERROR(EnterFolder(name, /*make=*/false));
+      ABSL_RETURN_IF_ERROR(EmptyFolder());
+      open_.pop_back();
+      if (unlinkat(Current(), name.c_str(), AT_REMOVEDIR) != 0) {
+        return ErrnoStatus(errno, "remove", name);
+      }
+    }
+  }
+}
+
+absl::Status LocalLatestView::RemoveTree(absl::string_view path) {
+  if (path.empty()) {
+    open_.clear();
+    return EmptyFolder();
+  }
+  ABSL_RETURN_IF_ERROR(CheckPath(path));
+  // Where it is no folder, it is a file or nothing.
+  if (OpenFolder(path, /*make=*/false).ok()) {
+    ABSL_RETURN_IF_ERROR(EmptyFolder());
+  }
+  return Remove(path);
 }
 
 absl::Status LocalLatestView::Sync() { return SyncFileSystem(latest_.get()); }

@@ -32,6 +32,7 @@ class LocalLatestView : public LatestView {
   absl::Status PutFile(absl::string_view path, absl::string_view sha256,
                        absl::Time last_modified) override;
   absl::Status Remove(absl::string_view path) override;
+  absl::Status RemoveTree(absl::string_view path) override;
   absl::Status Sync() override;
 
  private:
@@ -43,6 +44,12 @@ class LocalLatestView : public LatestView {
   // shares. Component by component, so that a deep tree may be longer than
   // one path can be, and no link is followed out of the view.
   absl::StatusOr<int> OpenFolder(absl::string_view path, bool make);
+  // Removes what the innermost open folder holds, and leaves it open.
+  absl::Status EmptyFolder();
+  // The innermost open folder.
+  int Current() const {
+    return open_.empty() ? latest_.get() : open_.back().second.get();
+  }
   absl::Status EnterFolder(const std::string& name, bool make);
 
   UniqueFd latest_;
