@@ -48,8 +48,12 @@ SELECT pk FROM below)sql";
 
 constexpr char kIsIncomplete[] = R"sql(
 SELECT 1 FROM frontier
-WHERE project = ? AND (blocked = 0 OR blocked < 3 AND times_blocked <= 1)
-  AND folder NOT IN gone LIMIT 1)sql";
+WHERE project = ?1 AND (blocked = 0 OR blocked < 3 AND times_blocked <= 1)
+  AND folder NOT IN gone
+UNION ALL
+SELECT 1 FROM projects p JOIN folders r ON r.pk = p.root
+WHERE p.pk = ?1 AND r.kept_by = ?2
+LIMIT 1)sql";
 
 constexpr char kMeasureGoneFolders[] = R"sql(
 SELECT COUNT(*), TOTAL(o.size) FROM gone g JOIN files f ON f.folder = g.pk
@@ -173,7 +177,7 @@ void SettleMissing(WriteBatch& batch, BackupNumber backup) {
   for (const int64_t project : ReadInts(database, kListProjects)) {
     Run(database, kClearGone);
     Run(database, kFindGone, project);
-    if (ReadInt(database, 0, kIsIncomplete, project) == 0) {
+    if (ReadInt(database, 0, kIsIncomplete, project, backup) == 0) {
       SettleProject(batch, project);
     }
   }

@@ -169,7 +169,8 @@ CREATE TABLE shown(
 )sql";
 
 // folders.kept_by: the backup that found it in a cycle, which says nothing
-//   about where it is; it is not taken for missing then.
+//   about where it is, so that it is not taken for missing; of a root, the
+//   first that was not shown its files.
 // frontier.times_blocked: in how many backups in a row.
 // transfers.path: of a failed one, so that it is known when the file is gone.
 constexpr char kStep2[] = R"sql(

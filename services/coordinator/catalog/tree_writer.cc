@@ -231,7 +231,12 @@ void TreeWriter::Finish(bool items_listed, const KeepFilter& keeps) {
     return;
   }
   RemoveTask(database_, task_);
-  Run(database_, kSetListed, folder_.pk, task_.task, task_.rollup);
+  Run(database_, kSetListed, folder_.pk, items_listed ? task_.task : 0,
+      task_.rollup);
+  // A root that showed its files until now: some may have moved to it.
+  if (!items_listed && folder_.listed > 0) {
+    Run(database_, kKeepFolder, options_.backup, folder_.pk);
+  }
 }
 
 void TreeWriter::FinishInPart() {
