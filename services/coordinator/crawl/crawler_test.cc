@@ -1,0 +1,525 @@
+#include "services/coordinator/crawl/crawler.h"
+
+#include <atomic>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "services/common/status_matchers.h"
+#include "services/coordinator/crawl/crawl_harness.h"
+
+namespace bimbackup::crawl {
+namespace {
+
+using absl_testing::StatusIs;
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Key;
+using testing::Not;
+using testing::Pair;
+using testing::UnorderedElementsAre;
+using Call = bim360::FakeBim360Client::Call;
+
+class CrawlerTest : public testing::Test {
+ protected:
+  CrawlerTest() {
+    AddProject("b.1", "Tower");
+    plans_ = client().AddFolder("b.1", "Plans");
+    models_ = client().AddFolder("b.1", "Models");
+    old_ = client().AddFolder(plans_, "Old");
+    client().AddFile(plans_, "a.pdf", 10);
+    client().AddFile(old_, "b.pdf", 20);
+    client().AddFile(models_, "c.rvt", 30);
+  }
+
+  void AddProject(const std::string& id, const std::string& name) {
+    bim360::Project project;
+    project.id = id;
+    project.name = name;
+    client().AddProject(project);
+  }
+
+  bim360::FakeBim360Client& client() { return harness_.client; }
+
+  // A crawl alone; its backup stays open.
+  absl::StatusOr<CrawlResult> Crawl(const CrawlerOptions& options) {
+    Crawler crawler(client(), *harness_.catalog, harness_.clock, options);
+    return crawler.Run();
+  }
+
+  // A crawl that fails, with its backup ended.
+  absl::Status FailedCrawl(const catalog::BackupRequest& request = {}) {
+    const catalog::BackupNumber backup = harness_.Start(request);
+    CrawlerOptions options = harness_.Options(backup);
+    options.filter = *PathFilter::Create(request);
+    const absl::Status status = Crawl(options).status();
+    harness_.End(backup, catalog::BackupState::kFailed);
+    return status;
+  }
+
+  CrawlHarness harness_;
+  std::string plans_;
+  std::string models_;
+  std::string old_;
+};
+
+TEST_F(CrawlerTest, ListsEverythingOnce) {
+  const catalog::BackupRecord backup = harness_.Backup();
+  EXPECT_EQ(harness_.Tree(), harness_.TrueTree());
+  EXPECT_EQ(backup.counters.folders_listed, 3);
+  EXPECT_EQ(backup.counters.transfers, 3);
+  EXPECT_EQ(backup.counters.transfer_bytes, 60);
+  const catalog::AccountTotals totals = *harness_.catalog->GetTotals();
+  EXPECT_EQ(totals.projects, 1);
+  EXPECT_EQ(totals.folders, 3);
+  EXPECT_EQ(totals.files, 3);
+  EXPECT_EQ(totals.bytes, 60);
+  EXPECT_EQ(totals.frontier, 0);
+}
+
+TEST_F(CrawlerTest, UnchangedAccountCostsOneCallPerProject) {
+  harness_.Backup();
+  ASSERT_OK(
+      harness_.catalog->SetManifest(1, "b.1", std::string(64, 'a'), true));
+  client().ResetCalls();
+  const catalog::BackupRecord second = harness_.Backup();
+  EXPECT_EQ(client().CallCount(Call::kListProjects), 1);
+  EXPECT_EQ(client().CallCount(Call::kListTopFolders), 0);
+  EXPECT_EQ(client().CallCount(Call::kListFolderContents), 1);
+  EXPECT_EQ(second.counters.transfers, 0);
+  EXPECT_EQ(second.counters.folders_skipped, 3);
+  EXPECT_FALSE(harness_.IsChanged("b.1"));
+}
+
+TEST_F(CrawlerTest, ListsAgainOnlyWhatChanged) {
+  harness_.Backup();
+  client().AddFile(old_, "new.pdf", 5);
+  client().ResetCalls();
+  harness_.Backup();
+  EXPECT_EQ(client().CallCount(Call::kListFolderContents, plans_), 1);
+  EXPECT_EQ(client().CallCount(Call::kListFolderContents, old_), 1);
+  EXPECT_EQ(client().CallCount(Call::kListFolderContents, models_), 0);
+  EXPECT_EQ(harness_.Tree(), harness_.TrueTree());
+}
+
+TEST_F(CrawlerTest, FullRecheckListsEverythingAgain) {
+  harness_.Backup();
+  client().ResetCalls();
+  catalog::BackupRequest request;
+  request.full_recheck = true;
+  harness_.Backup(request);
+  EXPECT_EQ(client().CallCount(Call::kListFolderContents), 4);
+}
+
+TEST_F(CrawlerTest, CopiesShareOneTransfer) {
+  bim360::Item copy = client().AddFile(plans_, "a.pdf", 10);
+  copy.item_id += "-copy";
+  client().AddItem(models_, copy);
+  EXPECT_EQ(harness_.Backup().counters.transfers, 3);
+  EXPECT_EQ(harness_.Tree(), harness_.TrueTree());
+}
+
+TEST_F(CrawlerTest, AsksForTopFoldersWhereTheRootIsHidden) {
+  client().FailNext(Call::kListFolderContents, "b.1-root",
+                    absl::PermissionDeniedError("HTTP 403"), -1);
+  harness_.Backup();
+  client().ClearFailures();
+  EXPECT_EQ(harness_.Tree(), harness_.TrueTree());
+}
+
+TEST_F(CrawlerTest, MakesUpParentsThatCannotBeSeen) {
+  client().FailNext(Call::kListFolderContents, "b.1-root",
+                    absl::PermissionDeniedError("HTTP 403"), -1);
+  bim360::Folder deep;
+  deep.id = "deep";
+  deep.name = "Deep";
+  deep.parent_names = {"Project Files", "Level 1"};
+  client().AddFolder("b.1", deep);
+  client().AddFile("deep", "d.pdf", 1);
+  harness_.Backup();
+  EXPECT_THAT(harness_.Tree(),
+              Contains(Key("Tower/Project Files/Level 1/Deep/d.pdf")));
+  const auto before = harness_.Tree();
+  harness_.Backup();
+  EXPECT_EQ(harness_.Tree(), before);
+}
+
+TEST_F(CrawlerTest, KeepsWhatAForbiddenFolderHeldAndRetriesItAlone) {
+  harness_.Backup();
+  client().AddFile(plans_, "new.pdf", 1);
+  client().FailNext(Call::kListFolderContents, plans_,
+                    absl::PermissionDeniedError("HTTP 403 for Plans"), -1);
+  const catalog::BackupRecord second = harness_.Backup();
+  EXPECT_EQ(second.counters.unlisted, 1);
+  EXPECT_THAT(harness_.Unlisted(),
+              ElementsAre("Tower/Plans: HTTP 403 for Plans"));
+  EXPECT_THAT(harness_.Tree(),
+              AllOf(Contains(Key("Tower/Plans/a.pdf")),
+                    Contains(Key("Tower/Plans/Old/b.pdf")),
+                    Contains(Pair("Tower/Plans", EndsWith(" unlisted")))));
+  client().ClearFailures();
+  client().ResetCalls();
+  const catalog::BackupRecord third = harness_.Backup();
+  EXPECT_EQ(client().CallCount(Call::kListFolderContents), 2);
+  EXPECT_EQ(client().CallCount(Call::kListFolderContents, plans_), 1);
+  EXPECT_EQ(third.counters.unlisted, 0);
+  EXPECT_EQ(harness_.Tree(), harness_.TrueTree());
+}
+
+TEST_F(CrawlerTest, FolderThatStaysForbiddenChangesNothing) {
+  client().FailNext(Call::kListFolderContents, plans_,
+                    absl::PermissionDeniedError("HTTP 403"), -1);
+  harness_.Backup();
+  ASSERT_OK(
+      harness_.catalog->SetManifest(1, "b.1", std::string(64, 'a'), true));
+  EXPECT_EQ(harness_.Backup().counters.unlisted, 1);
+  EXPECT_FALSE(harness_.IsChanged("b.1"));
+}
+
+TEST_F(CrawlerTest, NamesAProjectThatCannotBeListed) {
+  harness_.Backup();
+  AddProject("b.2", "Bridge");
+  for (const Call call : {Call::kListFolderContents, Call::kListTopFolders}) {
+    client().FailNext(call, call == Call::kListTopFolders ? "b.1" : "b.1-root",
+                      absl::NotFoundError("HTTP 404"), -1);
+  }
+  EXPECT_EQ(harness_.Backup().counters.unlisted, 1);
+  EXPECT_THAT(harness_.Unlisted(), ElementsAre("Tower: HTTP 404"));
+  EXPECT_THAT(harness_.Tree(),
+              AllOf(Contains(Pair("Tower", "project unlisted")),
+                    Contains(Key("Tower/Plans/Old/b.pdf")),
+                    Contains(Pair("Bridge", "project"))));
+}
+
+TEST_F(CrawlerTest, DeletedFolderThatIsStillAskedForIsRemovedAtOnce) {
+  harness_.Backup();
+  client().SetRollupsMove(false);
+  client().RemoveFolder(plans_, old_);
+  client().FailNext(Call::kListFolderContents, old_,
+                    absl::NotFoundError("HTTP 404"), -1);
+  const catalog::BackupRecord second = harness_.Backup(/*recheck_folders=*/3);
+  EXPECT_EQ(second.counters.unlisted, 0);
+  EXPECT_THAT(harness_.Unlisted(), IsEmpty());
+  EXPECT_EQ(harness_.Tree(), harness_.TrueTree());
+}
+
+TEST_F(CrawlerTest, NotFoundFolderHasItsParentListed) {
+  harness_.Backup();
+  client().SetRollupsMove(false);
+  client().RemoveFolder(plans_, old_);
+  client().FailNext(Call::kListFolderContents, old_,
+                    absl::NotFoundError("HTTP 404"), -1);
+  // One recheck at a time, until it is this folder's turn.
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(harness_.Backup(/*recheck_folders=*/1).counters.unlisted, 0);
+  }
+  EXPECT_EQ(harness_.Tree(), harness_.TrueTree());
+}
+
+TEST_F(CrawlerTest, RefusesAFolderThatContainsItself) {
+  client().LinkFolder(old_, old_);
+  client().LinkFolder(old_, plans_);
+  const catalog::BackupRecord backup = harness_.Backup();
+  EXPECT_EQ(backup.counters.unlisted, 1);
+  EXPECT_THAT(
+      harness_.Unlisted(),
+      ElementsAre(AllOf(HasSubstr("Tower/Plans/Old: "), HasSubstr("cycle"))));
+  EXPECT_THAT(harness_.Tree(), AllOf(Contains(Key("Tower/Plans/Old/b.pdf")),
+                                     Contains(Key("Tower/Models/c.rvt"))));
+  const auto before = harness_.Tree();
+  harness_.Backup();
+  EXPECT_EQ(harness_.Tree(), before);
+}
+
+TEST_F(CrawlerTest, FoldersThatSwapPlacesLoseNothing) {
+  harness_.Backup();
+  client().RemoveFolder("b.1", plans_);
+  client().RemoveFolder(plans_, old_);
+  client().LinkFolder("b.1", old_);
+  client().LinkFolder(old_, plans_);
+  std::set<std::string> before;
+  for (const auto& [path, entry] : harness_.Tree()) before.insert(entry);
+  for (int i = 0; i < 2; ++i) {
+    harness_.Backup(/*recheck_folders=*/3);
+    std::set<std::string> after;
+    for (const auto& [path, entry] : harness_.Tree()) after.insert(entry);
+    EXPECT_EQ(after, before);
+  }
+  EXPECT_EQ(harness_.Tree(), harness_.TrueTree());
+}
+
+TEST_F(CrawlerTest, EndsAListingWhosePagesLoop) {
+  client().SetPageSize(1);
+  client().AddFile(models_, "d.rvt", 1);
+  client().AddFile(models_, "e.rvt", 1);
+  client().LoopPages(models_);
+  const catalog::BackupRecord backup = harness_.Backup();
+  EXPECT_EQ(backup.counters.unlisted, 1);
+  EXPECT_THAT(
+      harness_.Unlisted(),
+      ElementsAre(AllOf(HasSubstr("Tower/Models: "), HasSubstr("leads back"))));
+  EXPECT_THAT(harness_.Tree(), Contains(Key("Tower/Models/e.rvt")));
+  EXPECT_LE(client().CallCount(Call::kListFolderContents, models_), 5);
+}
+
+TEST_F(CrawlerTest, EntriesThatCannotBeReadKeepWhatWasKnown) {
+  harness_.Backup();
+  client().RemoveItem(plans_,
+                      "urn:adsk.wipprod:dm.lineage:" + plans_ + "/a.pdf");
+  client().AddFile(plans_, "new.pdf", 1);
+  client().AddDefect(plans_, "item without an id");
+  const catalog::BackupRecord second = harness_.Backup();
+  EXPECT_EQ(second.counters.unlisted, 1);
+  EXPECT_THAT(harness_.Unlisted(),
+              ElementsAre("Tower/Plans: an entry could not be read: item "
+                          "without an id"));
+  // What could be read is current, and not marked as carried.
+  EXPECT_THAT(harness_.Tree(),
+              AllOf(Contains(Key("Tower/Plans/a.pdf")),
+                    Contains(Key("Tower/Plans/new.pdf")),
+                    Contains(Pair("Tower/Plans", Not(EndsWith("unlisted"))))));
+}
+
+TEST_F(CrawlerTest, ItemWithoutItsVersionKeepsWhatWasKnown) {
+  harness_.Backup();
+  bim360::Item item = client().AddFile(plans_, "a.pdf", 10);
+  item.version_id.clear();
+  item.storage_urn.clear();
+  client().AddItem(plans_, item);
+  const auto before = harness_.Tree();
+  EXPECT_EQ(harness_.Backup().counters.unlisted, 1);
+  EXPECT_EQ(harness_.Tree(), before);
+}
+
+TEST_F(CrawlerTest, SaysWhyAVersionHasNoContent) {
+  bim360::Item item;
+  item.item_id = "plan";
+  item.name = "Sheet A";
+  item.item_type = "items:autodesk.bim360:Document";
+  item.version_id = "plan?version=1";
+  item.version_type = "versions:autodesk.bim360:Document";
+  client().AddItem(plans_, item);
+  EXPECT_EQ(harness_.Backup().counters.unlisted, 0);
+  EXPECT_THAT(harness_.Tree(), Contains(Pair("Tower/Plans/Sheet A",
+                                             HasSubstr("BIM 360 Plans"))));
+}
+
+TEST_F(CrawlerTest, GuardsWhatVanishesInSuspiciousNumber) {
+  for (int i = 0; i < 150; ++i) {
+    client().AddFile(old_, absl::StrCat("x", i), 1);
+  }
+  harness_.Backup();
+  client().RemoveFolder(plans_, old_);
+  const catalog::BackupRecord second = harness_.Backup();
+  EXPECT_EQ(second.counters.guarded, 152);
+  EXPECT_THAT(
+      harness_.Tree(),
+      AllOf(Contains(Pair("Tower/Plans/Old", EndsWith(" guarded"))),
+            Contains(Pair("Tower/Plans/Old/x7", EndsWith(" guarded")))));
+  EXPECT_EQ(harness_.Backup().counters.guarded, 152);
+  client().LinkFolder(plans_, old_);
+  EXPECT_EQ(harness_.Backup().counters.guarded, 0);
+  EXPECT_EQ(harness_.Tree(), harness_.TrueTree());
+}
+
+TEST_F(CrawlerTest, RemovesWhatVanishesInBelievableNumber) {
+  for (int i = 0; i < 90; ++i) {
+    client().AddFile(old_, absl::StrCat("x", i), 1);
+  }
+  harness_.Backup();
+  client().RemoveFolder(plans_, old_);
+  harness_.Backup();
+  EXPECT_EQ(harness_.Tree(), harness_.TrueTree());
+  EXPECT_EQ(harness_.catalog->GetTotals()->files, 2);
+  EXPECT_EQ(harness_.catalog->GetTotals()->bytes, 40);
+}
+
+TEST_F(CrawlerTest, KeepsAProjectThatLeavesTheListing) {
+  AddProject("b.2", "Bridge");
+  harness_.Backup();
+  client().RemoveProject("b.1");
+  EXPECT_EQ(harness_.Backup().counters.guarded, 7);
+  EXPECT_THAT(harness_.Tree(),
+              AllOf(Contains(Pair("Tower", "project vanished")),
+                    Contains(Key("Tower/Plans/Old/b.pdf"))));
+  AddProject("b.1", "Tower");
+  EXPECT_EQ(harness_.Backup().counters.guarded, 0);
+  EXPECT_EQ(harness_.Tree(), harness_.TrueTree());
+}
+
+TEST_F(CrawlerTest, EmptyListOfProjectsRemovesNothing) {
+  harness_.Backup();
+  client().RemoveProject("b.1");
+  EXPECT_THAT(FailedCrawl(), StatusIs(absl::StatusCode::kFailedPrecondition,
+                                      AllOf(HasSubstr("Custom Integrations"),
+                                            HasSubstr("the-client-id"))));
+  EXPECT_THAT(harness_.Tree(), AllOf(Contains(Pair("Tower", "project")),
+                                     Contains(Key("Tower/Plans/Old/b.pdf"))));
+}
+
+TEST_F(CrawlerTest, SaysWhatToDoWhenTheAccountIsClosed) {
+  client().FailNext(Call::kListProjects, "",
+                    absl::PermissionDeniedError("HTTP 403"));
+  EXPECT_THAT(FailedCrawl(), StatusIs(absl::StatusCode::kPermissionDenied,
+                                      HasSubstr("Custom Integrations")));
+}
+
+TEST_F(CrawlerTest, RefusedCredentialsFailTheRun) {
+  client().FailNext(Call::kListFolderContents, models_,
+                    absl::UnauthenticatedError("HTTP 401"));
+  EXPECT_THAT(FailedCrawl(), StatusIs(absl::StatusCode::kUnauthenticated));
+  harness_.Backup();
+  EXPECT_EQ(harness_.Tree(), harness_.TrueTree());
+}
+
+TEST_F(CrawlerTest, UnknownProjectFailsTheRun) {
+  catalog::BackupRequest request;
+  request.projects = {"Tower", "Tover"};
+  EXPECT_THAT(FailedCrawl(request),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("Tover")));
+}
+
+TEST_F(CrawlerTest, StopsAskingWhenNothingIsAnswered) {
+  for (int i = 0; i < 60; ++i) {
+    const std::string folder = client().AddFolder(models_, absl::StrCat(i));
+    client().FailNext(Call::kListFolderContents, folder,
+                      absl::UnavailableError("HTTP 503"), -1);
+  }
+  const catalog::BackupNumber backup = harness_.Start();
+  ASSERT_OK_AND_ASSIGN(const CrawlResult result,
+                       Crawl(harness_.Options(backup)));
+  EXPECT_FALSE(result.complete);
+  EXPECT_THAT(result.message, HasSubstr("HTTP 503"));
+  EXPECT_LT(client().CallCount(Call::kListFolderContents), 50);
+  EXPECT_GE(harness_.Counters(backup).unlisted, 60);
+  harness_.StoreAll(backup);
+  harness_.End(backup, catalog::BackupState::kPartial);
+  client().ClearFailures();
+  harness_.Backup();
+  EXPECT_EQ(harness_.Tree(), harness_.TrueTree());
+}
+
+TEST_F(CrawlerTest, EndsWhenItsTimeIsUpAndGoesOnNextTime) {
+  harness_.Backup();
+  client().AddFile(old_, "new.pdf", 1);
+  client().RemoveFolder("b.1", models_);
+  const catalog::BackupNumber backup = harness_.Start();
+  CrawlerOptions options = harness_.Options(backup);
+  options.deadline = harness_.clock.Monotonic();
+  ASSERT_OK_AND_ASSIGN(const CrawlResult result, Crawl(options));
+  EXPECT_FALSE(result.complete);
+  EXPECT_THAT(result.message, HasSubstr("time was up"));
+  EXPECT_THAT(harness_.Tree(), Contains(Key("Tower/Models/c.rvt")));
+  harness_.End(backup, catalog::BackupState::kPartial);
+  harness_.Backup();
+  EXPECT_EQ(harness_.Tree(), harness_.TrueTree());
+}
+
+TEST_F(CrawlerTest, CancelReturnsWhileACallIsInFlight) {
+  const catalog::BackupNumber backup = harness_.Start();
+  Mutex mutex;
+  CondVar changed;
+  bool cancelled = false;
+  {
+    Crawler crawler(client(), *harness_.catalog, harness_.clock,
+                    harness_.Options(backup));
+    client().SetBeforeCall([&](Call call, const std::string& id) {
+      if (call != Call::kListFolderContents || id != models_) return;
+      crawler.Cancel();
+      MutexLock lock(mutex);
+      while (!cancelled) changed.Wait(mutex);
+    });
+    EXPECT_THAT(crawler.Run(), StatusIs(absl::StatusCode::kCancelled));
+    MutexLock lock(mutex);
+    cancelled = true;
+    changed.NotifyAll();
+  }
+  client().SetBeforeCall(nullptr);
+  harness_.End(backup, catalog::BackupState::kCancelled);
+  harness_.Backup();
+  EXPECT_EQ(harness_.Tree(), harness_.TrueTree());
+}
+
+TEST_F(CrawlerTest, AsksForNoCommittedPageAgainAfterARestart) {
+  client().SetPageSize(1);
+  for (int i = 0; i < 5; ++i) client().AddFile(old_, absl::StrCat(i), 1);
+  const catalog::BackupNumber backup = harness_.Start();
+  CrawlerOptions options = harness_.Options(backup);
+  options.concurrency = 1;
+  for (int stop_at = 3; stop_at < 12; stop_at += 3) {
+    Crawler crawler(client(), *harness_.catalog, harness_.clock, options);
+    std::atomic<int> calls = 3;
+    client().SetBeforeCall([&](Call, const std::string&) {
+      if (--calls == 0) crawler.Cancel();
+    });
+    crawler.Run().status().IgnoreError();
+    client().SetBeforeCall(nullptr);
+    harness_.Reopen();
+  }
+  ASSERT_OK(Crawl(options));
+  harness_.StoreAll(backup);
+  // One page was asked for at each stop and its answer thrown away.
+  const int pages = client().CallCount(Call::kListFolderContents) +
+                    client().CallCount(Call::kListProjects);
+  EXPECT_LE(pages, 2 + 2 + 6 + 1 + 1 + 3);
+  EXPECT_EQ(harness_.Tree(), harness_.TrueTree());
+}
+
+TEST_F(CrawlerTest, TellsWhenTransfersMayHaveAppeared) {
+  const catalog::BackupNumber backup = harness_.Start();
+  CrawlerOptions options = harness_.Options(backup);
+  std::atomic<int> told = 0;
+  std::atomic<bool> before_end = false;
+  options.on_transfers = [&] {
+    ++told;
+    const auto pending = harness_.catalog->ListPending(backup, 0, 10);
+    if (pending.ok() && !pending->empty()) before_end = true;
+  };
+  ASSERT_OK(Crawl(options));
+  EXPECT_EQ(told, 3);
+  EXPECT_TRUE(before_end);
+}
+
+TEST_F(CrawlerTest, RecheckBudgetBecomesACountOfFolders) {
+  EXPECT_EQ(RecheckFolders(absl::Minutes(5), 1.0), 1500);
+  EXPECT_EQ(RecheckFolders(absl::Minutes(5), 0.9), 1350);
+  EXPECT_EQ(RecheckFolders(absl::ZeroDuration(), 0.9), 0);
+  EXPECT_EQ(
+      RecheckFolders(absl::Minutes(1), std::numeric_limits<double>::infinity()),
+      300);
+}
+
+TEST_F(CrawlerTest, TransferThatFailedIsMadeAgain) {
+  const catalog::BackupNumber first = harness_.Start();
+  ASSERT_OK(Crawl(harness_.Options(first)));
+  EXPECT_THAT(harness_.FailAll(first), testing::SizeIs(3));
+  harness_.End(first);
+  EXPECT_THAT(harness_.Tree(),
+              Contains(Pair("Tower/Plans/a.pdf", HasSubstr("(gone wrong)"))));
+  EXPECT_EQ(harness_.Backup().counters.transfers, 3);
+  EXPECT_EQ(harness_.Tree(), harness_.TrueTree());
+}
+
+TEST_F(CrawlerTest, FormerVersionStandsWhileTheTipIsNotStored) {
+  harness_.Backup();
+  bim360::Item item = client().AddFile(plans_, "a.pdf", 10);
+  item.version_id += "2";
+  item.storage_urn += "2";
+  client().AddItem(plans_, item);
+  const catalog::BackupNumber second = harness_.Start();
+  ASSERT_OK(Crawl(harness_.Options(second)));
+  harness_.FailAll(second);
+  harness_.End(second);
+  EXPECT_THAT(harness_.Tree(),
+              Contains(Pair("Tower/Plans/a.pdf", HasSubstr(" former "))));
+  harness_.Backup();
+  EXPECT_EQ(harness_.Tree(), harness_.TrueTree());
+}
+
+}  // namespace
+}  // namespace bimbackup::crawl
