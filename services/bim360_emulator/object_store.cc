@@ -76,18 +76,51 @@ std::string ObjectStore::Sha1Of(uint64_t storage_key) {
   return digest;
 }
 
-bool ObjectStore::NeedsSlowDigest(const ApiRequest& request) const {
-  if (request.route.endpoint == Endpoint::kBatchSign) return true;
+std::optional<uint64_t> ObjectStore::SlowDigest(
+    const ApiRequest& request) const {
   if (request.route.endpoint != Endpoint::kSign &&
       request.route.endpoint != Endpoint::kDetails) {
-    return false;
+    return std::nullopt;
+  }
+  // Answers about objects that are not merged yet tell no digest.
+  if (request.HasFault(FaultType::kFallback) ||
+      request.HasFault(FaultType::kChunkedUrls)) {
+    return std::nullopt;
   }
   const auto key = parts_.account.ids().ParseObjectKey(request.route.ids[1]);
-  if (!key.has_value()) return false;
+  if (!key.has_value()) return std::nullopt;
   const auto object = parts_.account.FindObject(*key);
-  if (!object.ok() || object->version.size <= kQuickDigest) return false;
+  if (!object.ok() || object->version.size <= kQuickDigest) {
+    return std::nullopt;
+  }
   MutexLock lock(mutex_);
-  return !sha1_.contains(*key);
+  if (sha1_.contains(*key)) return std::nullopt;
+  return key;
+}
+
+void ObjectStore::AnswerAfterDigest(uint64_t storage_key,
+                                    std::function<void()> answer) {
+  {
+    MutexLock lock(mutex_);
+    std::vector<std::function<void()>>& waiting = waiting_[storage_key];
+    waiting.push_back(std::move(answer));
+    if (waiting.size() > 1) return;
+  }
+  const bool posted = parts_.work.Post([this, storage_key] {
+    Sha1Of(storage_key);
+    RunWaiting(storage_key);
+  });
+  if (!posted) RunWaiting(storage_key);
+}
+
+void ObjectStore::RunWaiting(uint64_t storage_key) {
+  std::vector<std::function<void()>> answers;
+  {
+    MutexLock lock(mutex_);
+    answers.swap(waiting_[storage_key]);
+    waiting_.erase(storage_key);
+  }
+  for (const std::function<void()>& answer : answers) answer();
 }
 
 void ObjectStore::Handle(std::shared_ptr<const ApiRequest> request,
@@ -106,8 +139,13 @@ void ObjectStore::Handle(std::shared_ptr<const ApiRequest> request,
         return respond(HandleStorage(*request));
     }
   };
-  if (!NeedsSlowDigest(*request)) return answer();
-  if (!parts_.work.Post(answer)) respond(ObjectError(503, "Too busy."));
+  if (request->route.endpoint == Endpoint::kBatchSign) {
+    if (!parts_.work.Post(answer)) respond(ObjectError(503, "Too busy."));
+    return;
+  }
+  const std::optional<uint64_t> slow = SlowDigest(*request);
+  if (!slow.has_value()) return answer();
+  AnswerAfterDigest(*slow, answer);
 }
 
 std::optional<std::string> ObjectStore::SignJson(const ApiRequest& request,

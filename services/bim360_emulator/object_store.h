@@ -5,8 +5,11 @@
 #define SERVICES_BIM360_EMULATOR_OBJECT_STORE_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "services/bim360_emulator/api_context.h"
@@ -35,8 +38,13 @@ class ObjectStore {
   HttpResponse HandleSignedResource(const ApiRequest& request);
   HttpResponse HandleStorage(const ApiRequest& request);
 
-  // Whether answering takes a digest that is neither cached nor quick.
-  bool NeedsSlowDigest(const ApiRequest& request) const;
+  // The object whose digest answering takes, when that is neither cached nor
+  // quick.
+  std::optional<uint64_t> SlowDigest(const ApiRequest& request) const;
+  // Has `answer` run once the digest is taken, which happens once however
+  // many wait for it.
+  void AnswerAfterDigest(uint64_t storage_key, std::function<void()> answer);
+  void RunWaiting(uint64_t storage_key);
   // The JSON object about one signed object; nothing when there is no such
   // object.
   std::optional<std::string> SignJson(const ApiRequest& request,
@@ -48,6 +56,9 @@ class ObjectStore {
   ApiParts& parts_;
   mutable Mutex mutex_;
   absl::flat_hash_map<uint64_t, std::string> sha1_ ABSL_GUARDED_BY(mutex_);
+  // Answers that wait for a digest that is being taken.
+  absl::flat_hash_map<uint64_t, std::vector<std::function<void()>>> waiting_
+      ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace bimbackup::bim360_emulator

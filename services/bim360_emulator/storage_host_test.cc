@@ -1,4 +1,5 @@
-#include <map>
+#include <thread>
+#include <vector>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
@@ -99,6 +100,30 @@ TEST_F(StorageHostTest, UnknownObjectsAre404) {
       session_.Get("/oss/v2/buckets/wip.dm.prod/objects/x/signeds3download")
           .status,
       404);
+}
+
+TEST_F(StorageHostTest, ManyMayWaitForOneLargeDigest) {
+  Account& account = session_.emulator().account();
+  FileSpec spec;
+  spec.size = 40 << 20;
+  const TreeEntry file = session_.FirstFile();
+  ASSERT_TRUE(account.ChangeFile({file.project_name, file.path}, spec).ok());
+  const std::string path = session_.SignPath();
+  const std::string token =
+      session_.emulator().tokens().Issue(absl::Hours(1), "data:read");
+  std::vector<std::string> digests(4);
+  std::vector<std::thread> threads;
+  for (std::string& digest : digests) {
+    threads.emplace_back([&] {
+      HttpProbe probe(session_.emulator().base_url());
+      const ProbeResult answer =
+          probe.Get(path, {{"Authorization", absl::StrCat("Bearer ", token)}});
+      digest = Json(answer.body).Text("/sha1");
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(digests[0].size(), 40);
+  for (const std::string& digest : digests) EXPECT_EQ(digest, digests[0]);
 }
 
 TEST_F(StorageHostTest, ChunkedUrlsCoverTheWhole) {
