@@ -114,7 +114,8 @@ class Cluster:
     """An emulator, a coordinator and any number of workers."""
 
     def __init__(self, bin_folder, emulator_flags=(), coordinator_flags=(),
-                 worker_flags=(), recheck_budget="0"):
+                 worker_flags=(), recheck_budget="0",
+                 api_budget="unlimited"):
         self.bin = pathlib.Path(bin_folder)
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="bimbackup-fault-"))
         self.storage = self.folder / "storage"
@@ -144,7 +145,7 @@ class Cluster:
              f"--state_dir={self.state}", f"--storage=file://{self.storage}",
              f"--bim360_base_url={self.emulator_url}",
              f"--recheck_budget={recheck_budget}", "--log_level=debug",
-             *coordinator_flags],
+             f"--api_budget={api_budget}", *coordinator_flags],
             dict(self._base, **credentials))
         self.workers = []
 

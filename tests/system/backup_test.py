@@ -99,8 +99,7 @@ def check_rollup(mode, runs):
     """Renames, moves and deletions are found by the recheck in time."""
     with Cluster(BIN, ("--account=custom:projects=1,folders=20,files=60,"
                        "bytes=60000", "--limits=off", f"--rollup={mode}"),
-                 recheck_budget="1s", coordinator_flags=(
-                     "--api_budget=100%",)) as cluster:
+                 recheck_budget="1s", api_budget="100%") as cluster:
         # One second of 300 calls a minute rechecks five folders a run.
         cluster.start(workers=1)
         backup(cluster)

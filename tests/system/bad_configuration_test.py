@@ -61,20 +61,22 @@ class Folders:
     def __exit__(self, *unused):
         shutil.rmtree(self.root, ignore_errors=True)
 
-    def flags(self, *more):
+    def flags(self):
         return ("--listen=127.0.0.1:0", "--http_listen=127.0.0.1:0",
                 f"--storage=file://{self.storage}",
                 f"--state_dir={self.state}",
-                "--bim360_base_url=http://127.0.0.1:1", *more)
+                "--bim360_base_url=http://127.0.0.1:1")
 
 
 def refuse_coordinator(words, *more, environment=None, storage=None):
     """A coordinator with these flags refuses, and both folders stay empty."""
     with Folders() as folders:
-        flags = list(folders.flags(*more))
         if storage is not None:
-            flags = [f for f in flags if not f.startswith("--storage=")]
-            flags.append(f"--storage={storage}")
+            more = (*more, f"--storage={storage}")
+        given = {flag.split("=")[0] for flag in more}
+        flags = [flag for flag in folders.flags()
+                 if flag.split("=")[0] not in given]
+        flags += more
         done = run("bimbackup-coordinator", *flags,
                    environment=CREDENTIALS if environment is None
                    else environment)
