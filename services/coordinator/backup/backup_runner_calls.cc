@@ -93,7 +93,13 @@ absl::StatusOr<BackupView> BackupRunner::GetBackup(absl::string_view id) {
 absl::StatusOr<BackupView> BackupRunner::MakeView(BackupRecord record) {
   BackupView view;
   view.record = std::move(record);
-  if (catalog::HasEnded(view.record.state)) return view;
+  if (catalog::HasEnded(view.record.state)) {
+    ABSL_ASSIGN_OR_RETURN(const auto newest, catalog_.ListBackups(0, 1));
+    if (!newest.empty() && newest[0].number == view.record.number) {
+      ABSL_ASSIGN_OR_RETURN(view.totals, catalog_.GetTotals());
+    }
+    return view;
+  }
   ABSL_ASSIGN_OR_RETURN(view.totals, catalog_.GetTotals());
   const lease::PoolStats stats = pool_.stats();
   const ApiLoad load = Load();

@@ -24,7 +24,7 @@ enum class Limit {
 struct BackupView {
   // Its message, while it runs, says what it waits for.
   catalog::BackupRecord record;
-  // Of the account, as known now; zero for a backup that has ended.
+  // Of the account, as known now; zero for all but the newest backup.
   catalog::AccountTotals totals;
   double bytes_per_second = 0;
   std::optional<absl::Duration> eta;

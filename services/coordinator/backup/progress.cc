@@ -22,8 +22,10 @@ double RateMeter::PerSecond() const {
 
 Limit FindLimit(catalog::BackupState state, const lease::PoolStats& pool,
                 const ApiLoad& api) {
-  if (catalog::HasEnded(state)) return Limit::kUnspecified;
-  if (state == catalog::BackupState::kCommitting) return Limit::kStorage;
+  if (catalog::HasEnded(state) ||
+      state == catalog::BackupState::kCommitting) {
+    return Limit::kUnspecified;
+  }
   if (!pool.storage_problem.empty()) return Limit::kStorage;
   const bool has_transfers =
       pool.ready + pool.signing + pool.waiting + pool.leased > 0;
