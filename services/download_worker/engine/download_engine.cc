@@ -13,7 +13,7 @@ DownloadEngine::DownloadEngine(const EngineDeps& deps,
                                const EngineOptions& options)
     : deps_(deps),
       options_(options),
-      schedule_(options.slots, options.parts.split_from / 2),
+      schedule_(options.slots, options.large_from),
       gate_(deps.storage, options.probe_first, options.probe_longest),
       executor_(deps.clock, options.threads) {
   executor_.PostAt(deps_.clock.Monotonic() + kTickInterval, [this] { Tick(); });
@@ -163,6 +163,9 @@ void DownloadEngine::OnEnded(uint64_t handle, const TransferReport& report) {
     gate_.Close(report.message, deps_.clock.Monotonic());
     MutexLock lock(mutex_);
     storage_problem_ = gate_.problem();
+  } else if (report.outcome == Outcome::kStored) {
+    MutexLock gate_lock(gate_mutex_);
+    gate_.OnStored();
   }
   Done done;
   {

@@ -98,7 +98,7 @@ TEST_F(DownloadEngineTest, StoresManyFilesOfAllSizes) {
   for (size_t i = 0; i < handles.size(); ++i) {
     ExpectStored(Wait(handles[i]), contents[i]);
   }
-  EXPECT_EQ(engine_->held(), 0);
+  EXPECT_TRUE(Eventually([&] { return engine_->held() == 0; }));
 }
 
 TEST_F(DownloadEngineTest, RefusesAHostThatIsNotAllowed) {

@@ -50,7 +50,8 @@ EngineFixture::~EngineFixture() { engine_.reset(); }
 EngineOptions EngineFixture::QuickOptions() {
   EngineOptions options;
   options.slots = 4;
-  options.parts = {.split_from = 64 << 10, .part_size = 16 << 10};
+  options.parts = {
+      .split_from = 64 << 10, .smallest = 16 << 10, .largest = 16 << 10};
   options.journal_from = 64 << 10;
   options.backoff.initial = absl::Milliseconds(1);
   options.backoff.maximum = absl::Milliseconds(5);

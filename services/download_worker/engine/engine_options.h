@@ -42,7 +42,10 @@ struct EngineOptions {
   int parts_at_once = 8;
   PartSizes parts;
   // Files below it are not worth a journal.
-  int64_t journal_from = 8 << 20;
+  int64_t journal_from = 32 << 20;
+  // Half of the slots prefer the largest of those transfers that are above
+  // it.
+  int64_t large_from = 1 << 20;
   // Blobs whose bytes are in and whose commit is awaited, at most.
   int commits_at_once = 256;
   // Threads for what may block on the storage.

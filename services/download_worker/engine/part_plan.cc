@@ -22,6 +22,11 @@ std::vector<storage::ByteRange> Borders(const Source& source, int64_t size) {
 
 }  // namespace
 
+int64_t PartSizes::For(int64_t size) const {
+  if (size < split_from) return std::max<int64_t>(1, size);
+  return std::clamp(size / 4, smallest, largest);
+}
+
 void CutParts(storage::ByteRange range, int64_t part_size,
               std::vector<Part>& parts) {
   for (int64_t begin = range.begin; begin < range.end; begin += part_size) {
@@ -75,7 +80,7 @@ std::vector<Part> PlanParts(const Source& source,
   if (!size.has_value() || *size == 0) {
     return {{.end = size.has_value() && *size != 0 ? size : std::nullopt}};
   }
-  const int64_t part_size = *size < sizes.split_from ? *size : sizes.part_size;
+  const int64_t part_size = sizes.For(*size);
   ByteRangeSet have;
   for (const storage::ByteRange& range : recovered) have.Add(range);
   if (have.MissingIn({0, *size}).empty()) {

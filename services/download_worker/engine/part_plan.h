@@ -36,9 +36,13 @@ struct Part {
 
 struct PartSizes {
   // Files below it are fetched in one request.
-  int64_t split_from = 64 << 20;
-  // The parts of those at or above it.
-  int64_t part_size = 16 << 20;
+  int64_t split_from = 16 << 20;
+  // A file above it is cut into four parts, but for these limits.
+  int64_t smallest = 8 << 20;
+  int64_t largest = 16 << 20;
+
+  // The parts of a file of `size` bytes.
+  int64_t For(int64_t size) const;
 };
 
 // INVALID_ARGUMENT, with the reason, for a source that cannot be fetched:

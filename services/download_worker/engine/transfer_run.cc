@@ -200,7 +200,7 @@ void TransferRun::PlanAroundParts() {
   for (const Part& part : parts_) planned.Add({part.begin, *part.end});
   for (const storage::ByteRange& missing :
        planned.MissingIn({0, *SourceSize(source_)})) {
-    CutParts(missing, options_.parts.part_size, parts_);
+    CutParts(missing, options_.parts.For(*SourceSize(source_)), parts_);
   }
 }
 
@@ -262,7 +262,7 @@ void TransferRun::RecordProgress() {
   for (auto& [key, running] : running_) {
     Part& part = parts_[running.part];
     const int64_t position = running.line->position();
-    if (position - part.recorded < options_.parts.part_size ||
+    if (position - part.recorded < options_.parts.largest ||
         !blob_->journaled()) {
       continue;
     }

@@ -1,0 +1,136 @@
+#include "services/download_worker/engine/digest_frontier.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "services/common/random.h"
+#include "services/common/status_matchers.h"
+#include "services/download_worker/engine/fake_origin.h"
+
+namespace bimbackup::engine {
+namespace {
+
+// A blob in memory; only what the frontier uses.
+class MemoryWriter : public storage::BlobWriter {
+ public:
+  explicit MemoryWriter(std::string bytes) : bytes_(std::move(bytes)) {}
+
+  absl::StatusOr<size_t> ReadAt(int64_t offset, char* buffer,
+                                size_t size) override {
+    if (offset >= static_cast<int64_t>(bytes_.size())) return 0;
+    return bytes_.copy(buffer, size, offset);
+  }
+
+  const std::vector<storage::ByteRange>& recovered() const override {
+    return recovered_;
+  }
+  absl::Status SetIdentity(const storage::ContentIdentity&) override {
+    return absl::OkStatus();
+  }
+  absl::Status WriteAt(int64_t, absl::string_view) override {
+    return absl::OkStatus();
+  }
+  absl::Status RecordRange(storage::ByteRange) override {
+    return absl::OkStatus();
+  }
+  void Commit(absl::string_view, int64_t,
+              std::function<void(absl::Status)>) override {}
+  absl::Status Discard() override { return absl::OkStatus(); }
+
+ private:
+  const std::string bytes_;
+  const std::vector<storage::ByteRange> recovered_;
+};
+
+absl::string_view Piece(const std::string& bytes, int64_t begin, int64_t end) {
+  return absl::string_view(bytes).substr(begin, end - begin);
+}
+
+TEST(DigestFrontierTest, DigestsHotWhatComesInOrder) {
+  const std::string bytes = AperiodicBytes(1000, 1);
+  DigestFrontier frontier(/*with_sha1=*/false);
+  EXPECT_FALSE(frontier.OnWritten(0, Piece(bytes, 0, 400)));
+  EXPECT_FALSE(frontier.OnWritten(400, Piece(bytes, 400, 1000)));
+  EXPECT_EQ(frontier.position(), 1000);
+  const DigestFrontier::Digests digests = frontier.Finish();
+  EXPECT_EQ(digests.sha256, Sha256Hex(bytes));
+  EXPECT_EQ(digests.sha1, "");
+}
+
+TEST(DigestFrontierTest, ReadsBackWhatCameAheadOnceItIsReached) {
+  const std::string bytes = AperiodicBytes(1000, 2);
+  MemoryWriter writer(bytes);
+  DigestFrontier frontier(/*with_sha1=*/true);
+  EXPECT_FALSE(frontier.OnWritten(500, Piece(bytes, 500, 1000)));
+  EXPECT_EQ(frontier.position(), 0);
+  EXPECT_TRUE(frontier.OnWritten(0, Piece(bytes, 0, 500)));
+  EXPECT_THAT(frontier.CatchUp(writer, 1 << 20),
+              absl_testing::IsOkAndHolds(false));
+  EXPECT_EQ(frontier.position(), 1000);
+  EXPECT_EQ(frontier.Finish().sha256, Sha256Hex(bytes));
+}
+
+TEST(DigestFrontierTest, AsksForOneCatchUpAtATime) {
+  const std::string bytes = AperiodicBytes(300, 3);
+  MemoryWriter writer(bytes);
+  DigestFrontier frontier(/*with_sha1=*/false);
+  EXPECT_TRUE(frontier.AddWritten({0, 100}));
+  EXPECT_FALSE(frontier.AddWritten({100, 200}));
+  EXPECT_THAT(frontier.CatchUp(writer, 1 << 20),
+              absl_testing::IsOkAndHolds(false));
+  EXPECT_TRUE(frontier.AddWritten({200, 300}));
+}
+
+TEST(DigestFrontierTest, SaysThatMoreWaitsBeyondItsLimit) {
+  const std::string bytes = AperiodicBytes(3 << 20, 4);
+  MemoryWriter writer(bytes);
+  DigestFrontier frontier(/*with_sha1=*/false);
+  frontier.AddWritten({0, 3 << 20});
+  EXPECT_THAT(frontier.CatchUp(writer, 1 << 20),
+              absl_testing::IsOkAndHolds(true));
+  EXPECT_LT(frontier.position(), 3 << 20);
+  while (*frontier.CatchUp(writer, 1 << 20)) {
+  }
+  EXPECT_EQ(frontier.Finish().sha256, Sha256Hex(bytes));
+}
+
+TEST(DigestFrontierTest, FailsWhenBytesCannotBeReadBack) {
+  MemoryWriter writer("");
+  DigestFrontier frontier(/*with_sha1=*/false);
+  frontier.AddWritten({0, 10});
+  EXPECT_THAT(frontier.CatchUp(writer, 100),
+              absl_testing::StatusIs(absl::StatusCode::kDataLoss));
+}
+
+TEST(DigestFrontierTest, AgreesWhateverTheOrderAndTheThreads) {
+  constexpr int kPieces = 64;
+  constexpr int64_t kPiece = 4096;
+  const std::string bytes = AperiodicBytes(kPieces * kPiece, 5);
+  MemoryWriter writer(bytes);
+  DigestFrontier frontier(/*with_sha1=*/true);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      std::vector<int> order(kPieces / 4);
+      std::iota(order.begin(), order.end(), t * kPieces / 4);
+      if (t % 2 == 1) std::reverse(order.begin(), order.end());
+      for (const int i : order) {
+        frontier.OnWritten(i * kPiece,
+                           Piece(bytes, i * kPiece, (i + 1) * kPiece));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  while (*frontier.CatchUp(writer, 1 << 20)) {
+  }
+  EXPECT_EQ(frontier.position(), kPieces * kPiece);
+  EXPECT_EQ(frontier.Finish().sha256, Sha256Hex(bytes));
+}
+
+}  // namespace
+}  // namespace bimbackup::engine

@@ -1,0 +1,73 @@
+#include "services/download_worker/engine/executor.h"
+
+#include <atomic>
+#include <optional>
+#include <vector>
+
+#include "absl/synchronization/notification.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "services/common/fake_clock.h"
+
+namespace bimbackup::engine {
+namespace {
+
+TEST(ExecutorTest, RunsWhatWasPostedBeforeItGoes) {
+  SystemClock clock;
+  std::atomic<int> done = 0;
+  {
+    Executor executor(clock, 3);
+    for (int i = 0; i < 1000; ++i) executor.Post([&] { ++done; });
+  }
+  EXPECT_EQ(done, 1000);
+}
+
+TEST(ExecutorTest, WaitsForTheTimeOfATask) {
+  FakeClock clock;
+  std::atomic<bool> done = false;
+  absl::Notification other;
+  Executor executor(clock, 2);
+  executor.PostAt(clock.Monotonic() + absl::Seconds(5), [&] { done = true; });
+  executor.PostAt(clock.Monotonic() + absl::Seconds(1),
+                  [&] { other.Notify(); });
+  clock.Advance(absl::Seconds(2));
+  other.WaitForNotification();
+  EXPECT_FALSE(done);
+}
+
+TEST(ExecutorTest, DropsWhatIsNotDueWhenItGoes) {
+  FakeClock clock;
+  bool done = false;
+  {
+    Executor executor(clock, 1);
+    executor.PostAt(clock.Monotonic() + absl::Hours(1), [&] { done = true; });
+  }
+  EXPECT_FALSE(done);
+}
+
+TEST(StrandTest, RunsOneAtATimeInOrder) {
+  SystemClock clock;
+  std::vector<int> order;
+  {
+    Executor executor(clock, 4);
+    Strand strand(executor);
+    for (int i = 0; i < 500; ++i) {
+      strand.Post([&order, i] { order.push_back(i); });
+    }
+  }
+  ASSERT_EQ(order.size(), 500u);
+  EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+}
+
+TEST(StrandTest, OutlivesItsExecutorOnceItIsClosed) {
+  SystemClock clock;
+  std::optional<Executor> executor;
+  executor.emplace(clock, 1);
+  Strand strand(*executor);
+  strand.Close();
+  executor.reset();
+  strand.Post([] { FAIL(); });
+}
+
+}  // namespace
+}  // namespace bimbackup::engine
