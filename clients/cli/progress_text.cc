@@ -33,6 +33,11 @@ std::string Fit(std::string line, size_t width) {
   return line;
 }
 
+// "1 project", "170 projects".
+std::string Counted(int64_t count, absl::string_view what) {
+  return absl::StrCat(HumanCount(count), " ", what, count == 1 ? "" : "s");
+}
+
 int64_t FoldersDone(const v1::BackupProgress& progress) {
   return progress.folders_listed() + progress.folders_skipped();
 }
@@ -40,7 +45,8 @@ int64_t FoldersDone(const v1::BackupProgress& progress) {
 std::string Speed(const v1::BackupProgress& progress) {
   std::string text =
       absl::StrCat(HumanBytes(progress.bytes_per_second()), "/s");
-  if (progress.has_eta()) {
+  // Zero says nothing while there is nothing to measure yet.
+  if (progress.eta().seconds() > 0) {
     absl::StrAppend(&text, ", ETA ",
                     HumanDuration(absl::Seconds(progress.eta().seconds())));
   }
@@ -72,7 +78,7 @@ std::vector<std::string> RenderBars(const v1::Backup& backup,
   std::vector<std::string> lines;
   lines.push_back(absl::StrCat(backup.name(), "  ", StateName(backup.state()),
                                "  ", HumanDuration(elapsed), "  ",
-                               HumanCount(p.projects()), " projects"));
+                               Counted(p.projects(), "project")));
   lines.push_back(
       absl::StrCat("folders ", Bar(folders_done, folders), " ",
                    HumanCount(folders_done), " of ", HumanCount(folders),
@@ -124,19 +130,19 @@ std::string RenderSummary(const v1::Backup& backup) {
   if (!backup.message().empty()) {
     absl::StrAppend(&text, "  ", Printable(backup.message()), "\n");
   }
-  absl::StrAppend(&text, "  ", HumanCount(p.projects()), " projects, ",
-                  HumanCount(p.folders()), " folders, ", HumanCount(p.files()),
-                  " files, ", HumanBytes(p.bytes()), "; ", HumanCount(calls),
-                  " API calls\n");
+  absl::StrAppend(&text, "  ", Counted(p.projects(), "project"), ", ",
+                  Counted(p.folders(), "folder"), ", ",
+                  Counted(p.files(), "file"), ", ", HumanBytes(p.bytes()), "; ",
+                  Counted(calls, "API call"), "\n");
   if (backup.request().validate_only()) {
     absl::StrAppend(&text, "  dry run: a backup would fetch ",
-                    HumanCount(p.transfers()), " files, ",
+                    Counted(p.transfers(), "file"), ", ",
                     HumanBytes(p.transfer_bytes()), "\n");
   } else {
-    absl::StrAppend(&text, "  fetched ", HumanCount(p.transfers_stored()),
-                    " files, ", HumanBytes(p.bytes_stored()), "; ",
-                    HumanCount(p.folders_skipped()),
-                    " folders unchanged and not listed again\n");
+    absl::StrAppend(&text, "  fetched ", Counted(p.transfers_stored(), "file"),
+                    ", ", HumanBytes(p.bytes_stored()), "; ",
+                    Counted(p.folders_skipped(), "folder"),
+                    " unchanged and not listed again\n");
   }
   const std::string trouble = Trouble(p);
   if (!trouble.empty()) {
