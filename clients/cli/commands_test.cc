@@ -124,6 +124,11 @@ TEST_F(CommandsTest, ListsAreReadToTheirEnd) {
                                 HasSubstr("worker3")));
 }
 
+TEST_F(CommandsTest, DrainSaysWhatTheWorkerStillHolds) {
+  EXPECT_EQ(Run({"workers", "drain", "w1"}), 0);
+  EXPECT_EQ(out_.str(), "w1 drains; it holds 5 transfers\n");
+}
+
 TEST_F(CommandsTest, AListWithoutEndIsRefused) {
   EXPECT_EQ(Run({"snapshots"}), 1);
 }

@@ -92,6 +92,14 @@ class FakeCoordinator : public v1::CoordinatorService::Service {
     return grpc::Status::OK;
   }
 
+  grpc::Status DrainWorker(grpc::ServerContext*,
+                           const v1::DrainWorkerRequest* request,
+                           v1::DrainWorkerResponse* response) override {
+    response->mutable_worker()->set_worker_id(request->worker_id());
+    response->mutable_worker()->set_leases(5);
+    return grpc::Status::OK;
+  }
+
   // A list that never ends.
   grpc::Status ListSnapshots(grpc::ServerContext*,
                              const v1::ListSnapshotsRequest*,

@@ -134,9 +134,12 @@ int RunLs(const CommandContext& context, const std::string& snapshot,
 
 void AddWorkersCommand(CLI::App& app, CommandAction& chosen) {
   CLI::App* workers = app.add_subcommand("workers", "List download workers");
-  workers->callback([&chosen] { chosen = RunWorkers; });
   CLI::App* drain = workers->add_subcommand(
       "drain", "Let a worker finish what it holds, and end");
+  // Runs after the callback of `drain`, which has chosen then.
+  workers->callback([drain, &chosen] {
+    if (!drain->parsed()) chosen = RunWorkers;
+  });
   const auto worker_id = std::make_shared<std::string>();
   drain->add_option("worker", *worker_id, "As `workers` lists it")->required();
   drain->callback([worker_id, &chosen] {
