@@ -172,13 +172,16 @@ CREATE TABLE shown(
 //   about where it is, so that it is not taken for missing; of a root, the
 //   first that was not shown its files.
 // frontier.times_blocked: in how many backups in a row.
-// transfers.path: of a failed one, so that it is known when the file is gone.
+// transfers.project, path, item_id: known when the file is gone; the latter
+//   two of failed ones only.
 constexpr char kStep2[] = R"sql(
 ALTER TABLE folders ADD COLUMN kept_by INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE frontier ADD COLUMN times_blocked INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE transfers ADD COLUMN path TEXT;
 ALTER TABLE transfers ADD COLUMN project INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE transfers ADD COLUMN item_id TEXT;
+UPDATE transfers SET project =
+  COALESCE((SELECT project FROM files WHERE files.pk = transfers.file), 0);
 )sql";
 
 constexpr const char* kSteps[kSchemaVersion] = {kStep1, kStep2};

@@ -17,7 +17,7 @@ namespace {
   "SELECT t.id, o.urn, o.size, t.state, p.id, p.name, f.item_id, f.folder, " \
   "f.name, t.reason, t.attempts, t.item_id, t.path "                         \
   "FROM transfers t JOIN objects o ON o.pk = t.object "                      \
-  "JOIN projects p ON p.pk = t.project "                                     \
+  "LEFT JOIN projects p ON p.pk = t.project "                                \
   "LEFT JOIN files f ON f.pk = t.file "
 
 constexpr char kListPending[] = TRANSFER_COLUMNS
