@@ -18,13 +18,16 @@ namespace {
 
 constexpr size_t kMaskBytes = 64;
 
-inline unsigned TrailingZeros(uint64_t mask) {
-  return mask == 0 ? 64 : __builtin_ctzll(mask);
-}
-
-inline unsigned LeadingZeros(uint64_t mask) {
-  return mask == 0 ? 64 : __builtin_clzll(mask);
-}
+// Counts the zeros of a mask, 64 of an empty one. An instruction set that can
+// do so without asking whether the mask is empty brings its own.
+struct PortableZeros {
+  static uint64_t Trailing(uint64_t mask) {
+    return mask == 0 ? 64 : __builtin_ctzll(mask);
+  }
+  static uint64_t Leading(uint64_t mask) {
+    return mask == 0 ? 64 : __builtin_clzll(mask);
+  }
+};
 
 // The mask of fewer than 64 bytes.
 template <typename Isa>
@@ -35,18 +38,21 @@ uint64_t TailMask(const char* data, size_t size) {
 }
 
 // The state of a scan: the bytes since the last line feed, and the longest
-// such run. Without a branch, since line lengths cannot be predicted.
+// such run. Without a branch, since line lengths cannot be predicted; hence no
+// comparison of the mask with zero, which the compiler would make one of.
 struct Gap {
   size_t newlines = 0;
   uint64_t open = 0;
   uint64_t longest = 0;
 
+  template <typename Isa>
   void Add(uint64_t mask) {
     newlines += __builtin_popcountll(mask);
-    const uint64_t gap = open + TrailingZeros(mask);
+    const uint64_t gap = open + Isa::Zeros::Trailing(mask);
     longest = gap > longest ? gap : longest;
-    const uint64_t none = uint64_t{0} - static_cast<uint64_t>(mask == 0);
-    open = LeadingZeros(mask) + (open & none);
+    const uint64_t leading = Isa::Zeros::Leading(mask);
+    const uint64_t all_if_none = uint64_t{0} - (leading >> 6);
+    open = leading + (open & all_if_none);
   }
 };
 
@@ -55,9 +61,9 @@ GapScan ScanLoop(const char* data, size_t size) {
   Gap gap;
   size_t at = 0;
   for (; at + kMaskBytes <= size; at += kMaskBytes) {
-    gap.Add(Isa::Mask(data + at));
+    gap.Add<Isa>(Isa::Mask(data + at));
   }
-  if (at < size) gap.Add(TailMask<Isa>(data + at, size - at));
+  if (at < size) gap.Add<Isa>(TailMask<Isa>(data + at, size - at));
   GapScan result;
   result.newlines = gap.newlines;
   // Line feeds within one mask leave gaps that were not looked at.
@@ -66,17 +72,18 @@ GapScan ScanLoop(const char* data, size_t size) {
   return result;
 }
 
-inline size_t WriteOffsets(uint64_t mask, size_t base, uint32_t* offsets) {
+template <typename Isa>
+size_t WriteOffsets(uint64_t mask, size_t base, uint32_t* offsets) {
   const size_t count = __builtin_popcountll(mask);
   uint32_t* next = offsets;
   // Few lines are so short that more than four end in 64 bytes; writing four
   // always saves a misprediction.
   for (int i = 0; i < 4; ++i) {
-    *next++ = static_cast<uint32_t>(base + TrailingZeros(mask));
+    *next++ = static_cast<uint32_t>(base + Isa::Zeros::Trailing(mask));
     mask &= mask - 1;
   }
   while (mask != 0) {
-    *next++ = static_cast<uint32_t>(base + TrailingZeros(mask));
+    *next++ = static_cast<uint32_t>(base + Isa::Zeros::Trailing(mask));
     mask &= mask - 1;
   }
   return count;
@@ -87,11 +94,11 @@ size_t IndexLoop(const char* data, size_t size, uint32_t* offsets) {
   size_t count = 0;
   size_t at = 0;
   for (; at + kMaskBytes <= size; at += kMaskBytes) {
-    count += WriteOffsets(Isa::Mask(data + at), at, offsets + count);
+    count += WriteOffsets<Isa>(Isa::Mask(data + at), at, offsets + count);
   }
   if (at < size) {
-    count +=
-        WriteOffsets(TailMask<Isa>(data + at, size - at), at, offsets + count);
+    count += WriteOffsets<Isa>(TailMask<Isa>(data + at, size - at), at,
+                               offsets + count);
   }
   return count;
 }

@@ -7,6 +7,8 @@ namespace bimbackup::file_scan::reader {
 namespace {
 
 struct Neon {
+  using Zeros = PortableZeros;
+
   static uint64_t Mask(const char* data) {
     const uint8x16_t newline = vdupq_n_u8(0x0a);
     uint64_t mask = 0;

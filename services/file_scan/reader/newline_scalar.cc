@@ -5,6 +5,8 @@ namespace bimbackup::file_scan::reader {
 namespace {
 
 struct Scalar {
+  using Zeros = PortableZeros;
+
   // Eight bytes at a time: a byte of `word` becomes zero where it was a line
   // feed, and only such a byte keeps its high bit clear in the sum.
   static uint64_t Mask(const char* data) {

@@ -7,6 +7,8 @@ namespace bimbackup::file_scan::reader {
 namespace {
 
 struct Sse2 {
+  using Zeros = PortableZeros;
+
   static uint64_t Mask(const char* data) {
     const __m128i newline = _mm_set1_epi8(0x0a);
     uint64_t mask = 0;
