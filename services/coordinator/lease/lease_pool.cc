@@ -53,11 +53,14 @@ void LeasePool::SetListener(std::function<void()> listener) {
   listener_ = std::move(listener);
 }
 
+absl::Status LeasePool::LoadEpoch() {
+  MutexLock lock(state_mutex_);
+  ABSL_ASSIGN_OR_RETURN(next_epoch_, store_.NextEpochBase());
+  return absl::OkStatus();
+}
+
 absl::Status LeasePool::Start() {
-  {
-    MutexLock lock(state_mutex_);
-    ABSL_ASSIGN_OR_RETURN(next_epoch_, store_.NextEpochBase());
-  }
+  ABSL_RETURN_IF_ERROR(LoadEpoch());
   thread_ = std::thread([this] { Run(); });
   return absl::OkStatus();
 }
@@ -114,15 +117,16 @@ void LeasePool::Pump() {
       std::swap(inbox, inbox_);
     }
     gate_.Probe(clock_.Monotonic());
-    table_.WakeDelayed(clock_.Monotonic());
     TakeDownloads(std::move(inbox.downloads));
     for (Call& call : inbox.calls) TakeCall(std::move(call));
     DropCancelled(inbox.cancelled);
     ExpireLeases();
     CommitEndings();
+    table_.WakeDelayed(clock_.Monotonic());
+    // Finds URLs that have gone stale, which are then signed again.
+    Grant();
     Refill();
     SubmitSigning();
-    Grant();
     LookForStragglers();
     replies = TakeReplies();
     Publish();

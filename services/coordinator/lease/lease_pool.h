@@ -63,7 +63,10 @@ class LeasePool {
   // under no lock. Set before Start(), and only then.
   void SetListener(std::function<void()> listener);
 
-  // Starts the pool's thread. Without it, tests call Pump() themselves.
+  // Takes epochs that no process before has used.
+  absl::Status LoadEpoch();
+  // Loads epochs and starts the pool's thread. Without it, tests call Pump()
+  // themselves.
   absl::Status Start();
   // Answers every waiting report with UNAVAILABLE; leases stand in the
   // catalog. Later reports get UNAVAILABLE. Idempotent.
