@@ -20,7 +20,8 @@ namespace {
 // objects.asked: the backup of its newest transfer, `transfer`.
 // frontier.kind: FrontierTask::Kind. blocked: 0 open, 1 unlisted, 2 outside
 //   the filter, 3 below something missing or vanished.
-// transfers.state: TransferState.
+// transfers.state: TransferState. Those of a backup have ids without a gap,
+//   from backups.first_transfer. Every object has had one.
 constexpr char kStep1[] = R"sql(
 CREATE TABLE settings(
   name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -35,6 +36,7 @@ CREATE TABLE backups(
   create_time INTEGER NOT NULL,
   end_time INTEGER,
   snapshot_id TEXT NOT NULL DEFAULT '',
+  first_transfer INTEGER NOT NULL DEFAULT 0,
   crawl_task INTEGER NOT NULL DEFAULT 0,
   crawl_ended INTEGER NOT NULL DEFAULT 0,
   rechecked INTEGER,
@@ -101,7 +103,6 @@ CREATE TABLE objects(
   transfer INTEGER NOT NULL DEFAULT 0,
   failure TEXT);
 CREATE INDEX objects_by_urn ON objects(urn_hash);
-CREATE INDEX objects_wanted ON objects(pk) WHERE sha256 IS NULL;
 CREATE TABLE files(
   pk INTEGER PRIMARY KEY,
   project INTEGER NOT NULL,
@@ -149,7 +150,6 @@ CREATE TABLE transfers(
   epoch INTEGER NOT NULL DEFAULT 0,
   worker TEXT NOT NULL DEFAULT '',
   reason TEXT NOT NULL DEFAULT '');
-CREATE INDEX transfers_by_backup ON transfers(backup);
 CREATE INDEX transfers_pending ON transfers(backup) WHERE state = 0;
 CREATE INDEX transfers_leased ON transfers(backup) WHERE state = 1;
 CREATE INDEX transfers_failed ON transfers(backup) WHERE state = 3;

@@ -33,8 +33,8 @@ constexpr char kFindRunning[] = "SELECT id FROM backups WHERE state < 3";
 
 constexpr char kAddBackup[] = R"sql(
 INSERT INTO backups(id, request_id, validate_only, full_recheck, state,
-  create_time)
-VALUES(?, ?, ?, ?, ?, ?))sql";
+  create_time, first_transfer)
+VALUES(?, ?, ?, ?, ?, ?, (SELECT IFNULL(MAX(id), 0) + 1 FROM transfers)))sql";
 
 constexpr char kAddFilter[] = R"sql(
 INSERT INTO backup_filters(backup, kind, position, value) VALUES(?, ?, ?, ?)

@@ -24,8 +24,11 @@ constexpr char kListPending[] = TRANSFER_COLUMNS
     "WHERE t.backup = ? AND t.state = 0 AND t.id > ? ORDER BY t.id LIMIT ?";
 constexpr char kListFailed[] = TRANSFER_COLUMNS
     "WHERE t.backup = ? AND t.state = 3 AND t.id > ? ORDER BY t.id LIMIT ?";
-constexpr char kListAll[] =
-    TRANSFER_COLUMNS "WHERE t.backup = ? AND t.id > ? ORDER BY t.id LIMIT ?";
+constexpr char kListAll[] = TRANSFER_COLUMNS
+    "WHERE t.backup = ?1 AND t.id > MAX(?2, (SELECT first_transfer - 1 "
+    "FROM backups WHERE number = ?1)) AND t.id < IFNULL((SELECT "
+    "first_transfer FROM backups WHERE number > ?1 ORDER BY number LIMIT 1), "
+    "9223372036854775807) ORDER BY t.id LIMIT ?3";
 constexpr char kReadTransfer[] = TRANSFER_COLUMNS "WHERE t.id = ?";
 
 #undef TRANSFER_COLUMNS

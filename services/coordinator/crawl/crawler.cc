@@ -13,6 +13,9 @@ namespace {
 // Autodesk's published rate for folder pages.
 constexpr double kFolderPagesAMinute = 300;
 
+constexpr char kTimeIsUp[] =
+    "the run's time was up before everything was listed";
+
 }  // namespace
 
 int64_t RecheckFolders(absl::Duration recheck_budget, double api_budget) {
@@ -42,6 +45,7 @@ absl::StatusOr<CrawlResult> Crawler::Run() {
     ++busy_;
   }
   ABSL_RETURN_IF_ERROR(Open());
+  if (clock_.Monotonic() >= options_.deadline) Stop(kTimeIsUp);
   Refill(std::max(options_.concurrency, 1));
   for (int i = 0; i < std::max(options_.concurrency, 1); ++i) {
     threads_.emplace_back([this] { Work(); });
@@ -54,7 +58,7 @@ absl::StatusOr<CrawlResult> Crawler::Run() {
       if (clock_.WaitUntil(mutex_, changed_, options_.deadline)) continue;
       if (state_ != State::kRunning) break;
       state_ = State::kStopped;
-      message_ = "the run's time was up before everything was listed";
+      message_ = kTimeIsUp;
       work_.NotifyAll();
     }
     // What is being committed counts; what is still being listed does not.

@@ -385,7 +385,7 @@ TEST_F(CrawlerTest, UnknownProjectFailsTheRun) {
 }
 
 TEST_F(CrawlerTest, StopsAskingWhenNothingIsAnswered) {
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < 150; ++i) {
     const std::string folder = client().AddFolder(models_, absl::StrCat(i));
     client().FailNext(Call::kListFolderContents, folder,
                       absl::UnavailableError("HTTP 503"), -1);
@@ -395,8 +395,8 @@ TEST_F(CrawlerTest, StopsAskingWhenNothingIsAnswered) {
                        Crawl(harness_.Options(backup)));
   EXPECT_FALSE(result.complete);
   EXPECT_THAT(result.message, HasSubstr("HTTP 503"));
-  EXPECT_LT(client().CallCount(Call::kListFolderContents), 50);
-  EXPECT_GE(harness_.Counters(backup).unlisted, 60);
+  EXPECT_LT(client().CallCount(Call::kListFolderContents), 120);
+  EXPECT_GE(harness_.Counters(backup).unlisted, 150);
   harness_.StoreAll(backup);
   harness_.End(backup, catalog::BackupState::kPartial);
   client().ClearFailures();
@@ -451,14 +451,16 @@ TEST_F(CrawlerTest, AsksForNoCommittedPageAgainAfterARestart) {
   const catalog::BackupNumber backup = harness_.Start();
   CrawlerOptions options = harness_.Options(backup);
   options.concurrency = 1;
-  for (int stop_at = 3; stop_at < 12; stop_at += 3) {
-    Crawler crawler(client(), *harness_.catalog, harness_.clock, options);
-    std::atomic<int> calls = 3;
-    client().SetBeforeCall([&](Call, const std::string&) {
-      if (--calls == 0) crawler.Cancel();
-    });
-    crawler.Run().status().IgnoreError();
-    client().SetBeforeCall(nullptr);
+  for (int stop = 0; stop < 3; ++stop) {
+    {
+      Crawler crawler(client(), *harness_.catalog, harness_.clock, options);
+      std::atomic<int> calls = 3;
+      client().SetBeforeCall([&](Call, const std::string&) {
+        if (--calls == 0) crawler.Cancel();
+      });
+      crawler.Run().status().IgnoreError();
+      client().SetBeforeCall(nullptr);
+    }
     harness_.Reopen();
   }
   ASSERT_OK(Crawl(options));
