@@ -278,8 +278,7 @@ TEST_F(LocalBlobTest, ACrashAroundACommitLosesNothing) {
   }
 }
 
-TEST_F(LocalBlobTest, NoRoomIsToldApartFromOtherErrors) {
-  // A limit on the size of files stands for a disk that is full.
+TEST_F(LocalBlobTest, AFileTooLargeForTheFileSystemIsNoFullDisk) {
   rlimit former;
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &former), 0);
   signal(SIGXFSZ, SIG_IGN);
@@ -288,7 +287,22 @@ TEST_F(LocalBlobTest, NoRoomIsToldApartFromOtherErrors) {
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
   const absl::Status written = writer->WriteAt(0, std::string(8192, 'x'));
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &former), 0);
-  EXPECT_THAT(written, StatusIs(absl::StatusCode::kResourceExhausted));
+  EXPECT_THAT(written, StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST(ErrnoStatusTest, ErrorsGetTheSeamsCodes) {
+  const auto code = [](int error) {
+    return ErrnoStatus(error, "write to", "x").code();
+  };
+  EXPECT_EQ(code(ENOSPC), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(code(EDQUOT), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(code(EROFS), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(code(EACCES), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(code(ENOENT), absl::StatusCode::kNotFound);
+  EXPECT_EQ(code(EIO), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(code(ESTALE), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(ErrnoStatus(ENOSPC, "write to", "x").message(),
+            "cannot write to x: No space left on device");
 }
 
 TEST_F(LocalBlobTest, AWriterGoesOnAfterSixteenOthers) {

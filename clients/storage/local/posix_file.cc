@@ -19,8 +19,11 @@ absl::StatusCode CodeOf(int error) {
   switch (error) {
     case ENOSPC:
     case EDQUOT:
-    case EFBIG:
       return absl::StatusCode::kResourceExhausted;
+    // This file's fault, not the disk's: waiting for room would not help.
+    case EFBIG:
+    case ENAMETOOLONG:
+      return absl::StatusCode::kInvalidArgument;
     case EACCES:
     case EPERM:
     case EROFS:

@@ -39,8 +39,10 @@ class UniqueFd {
 };
 
 // `error` as the storage seam's codes have it: RESOURCE_EXHAUSTED for a full
-// disk or quota, PERMISSION_DENIED, NOT_FOUND, ALREADY_EXISTS, UNAVAILABLE
-// for the rest. The message says what was tried on what, and why it failed.
+// disk or quota, PERMISSION_DENIED, NOT_FOUND, ALREADY_EXISTS,
+// INVALID_ARGUMENT for a file or name that is too large for the file system,
+// UNAVAILABLE for the rest. The message says what was tried on what, and why it
+// failed.
 absl::Status ErrnoStatus(int error, absl::string_view action,
                          absl::string_view path);
 
