@@ -48,10 +48,9 @@ void WriteEntry(const TreeEntry& entry, const IdCodec& ids, JsonWriter& json) {
   const bool stored = entry.tip.content != ContentKind::kNone;
   json.BoolField("has_content", stored);
   if (!stored) return;
-  json.Field(
-      "storage_urn",
-      absl::StrCat("urn:adsk.objects:os.object:", kBucket, "/",
-                   ids.ObjectKey(entry.tip.storage_key, entry.path.back())));
+  json.Field("storage_urn",
+             absl::StrCat("urn:adsk.objects:os.object:", kBucket, "/",
+                          ids.ObjectKey(entry.tip.storage_key)));
   json.Field("content_url", absl::StrCat("/admin/content?id=", UrlEncode(id)));
 }
 

@@ -101,10 +101,10 @@ TreeEntry EmulatorSession::FirstFile() {
 
 std::string EmulatorSession::SignPath() {
   const TreeEntry file = FirstFile();
-  return absl::StrCat("/oss/v2/buckets/wip.dm.prod/objects/",
-                      emulator_->account().ids().ObjectKey(file.tip.storage_key,
-                                                           file.path.back()),
-                      "/signeds3download");
+  return absl::StrCat(
+      "/oss/v2/buckets/wip.dm.prod/objects/",
+      emulator_->account().ids().ObjectKey(file.tip.storage_key),
+      "/signeds3download");
 }
 
 std::string EmulatorSession::SignedUrl() {

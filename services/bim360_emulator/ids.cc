@@ -119,10 +119,8 @@ std::string IdCodec::VersionId(uint64_t key, int number) const {
                       number);
 }
 
-std::string IdCodec::ObjectKey(uint64_t key, absl::string_view name) const {
-  const std::string extension = PlainExtension(name);
-  const std::string uuid = Uuid(key, kObjectDomain);
-  return extension.empty() ? uuid : absl::StrCat(uuid, ".", extension);
+std::string IdCodec::ObjectKey(uint64_t key) const {
+  return Uuid(key, kObjectDomain);
 }
 
 std::string IdCodec::ProjectGuid(uint64_t index) const {
@@ -158,7 +156,7 @@ std::optional<IdCodec::VersionKey> IdCodec::ParseVersionId(
 
 std::optional<uint64_t> IdCodec::ParseObjectKey(
     absl::string_view object_key) const {
-  const absl::string_view uuid = object_key.substr(0, 36);
+  const absl::string_view uuid = object_key;
   if (uuid.size() != 36) return std::nullopt;
   const std::string hex =
       absl::StrCat(uuid.substr(0, 8), uuid.substr(9, 4), uuid.substr(24, 4));

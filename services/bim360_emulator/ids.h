@@ -29,8 +29,9 @@ class IdCodec {
   std::string FolderId(uint64_t key) const;
   std::string ItemId(uint64_t key) const;
   std::string VersionId(uint64_t key, int number) const;
-  // `<uuid>.<extension>`; the extension of `name`, when it has a plain one.
-  std::string ObjectKey(uint64_t key, absl::string_view name) const;
+  // A UUID, without the extension that Autodesk's keys mostly have: a file
+  // keeps its object whatever it is renamed to.
+  std::string ObjectKey(uint64_t key) const;
   // A version 4 UUID for the project of this index.
   std::string ProjectGuid(uint64_t index) const;
 

@@ -130,7 +130,7 @@ void JsonApi::WriteVersionAttributes(const ProjectView& project,
   const std::string extension = PlainExtension(item.name);
   // A deleted item's tip is a version with a GUID for a name.
   const std::string name =
-      item.hidden ? ids_.ObjectKey(item.tip.storage_key, "") : item.name;
+      item.hidden ? ids_.ObjectKey(item.tip.storage_key) : item.name;
   json_.Key("attributes").BeginObject();
   json_.Field("name", name).Field("displayName", name);
   Times(item.created, item.tip.modified, /*named_users=*/true);
@@ -160,7 +160,7 @@ void JsonApi::WriteVersionAttributes(const ProjectView& project,
 }
 
 void JsonApi::WriteStorage(const ProjectView& project, const ItemView& item) {
-  const std::string key = ids_.ObjectKey(item.tip.storage_key, item.name);
+  const std::string key = ids_.ObjectKey(item.tip.storage_key);
   json_.Key("storage").BeginObject();
   Data("objects",
        absl::StrCat("urn:adsk.objects:os.object:", kBucket, "/", key));

@@ -27,11 +27,12 @@ FAILPOINTS = (
     "catalog.page_commit.before:7", "catalog.page_commit.after:11",
     "crawl.page_listed:5", "coordinator.signed:9", "coordinator.granted:3",
     "coordinator.before_results_commit:2", "catalog.results_commit:3",
-    "coordinator.committing", "snapshot.manifest", "snapshot.written",
-    "latest.update:5")
+    "coordinator.committing", "snapshot.manifest", "snapshot.manifests",
+    "snapshot.file", "latest.marked", "latest.removed", "latest.added")
 WORKER_FAILPOINTS = (
-    "worker.part_recorded", "worker.before_commit:3", "worker.after_commit:3",
-    "worker.before_report:2")
+    "worker.part_recorded:2", "worker.before_commit:3",
+    "storage.commit.durable:2", "storage.commit.moved:2",
+    "worker.after_commit:3", "worker.before_report:2")
 
 
 def live_lease_and_partial_file(cluster):
@@ -86,7 +87,7 @@ def check_whole(cluster, pages_before):
 def note_committed_pages(cluster, pages):
     """Remembers how often each page had been asked for once committed."""
     asked = cluster.admin("/admin/requests")["pages"]
-    for page in committed_pages(cluster):
+    for page in committed_pages(cluster) & set(asked):
         pages.setdefault(page, asked[page]["requests"])
 
 
@@ -166,10 +167,17 @@ def change_every_file(cluster):
     cluster.admin("/admin/edit", edits)
 
 
+def put_file_of_several_parts(cluster):
+    entries = cluster.admin("/admin/tree")["entries"]
+    cluster.admin("/admin/edit", {
+        "op": "create_file", "project": entries[0]["project_name"],
+        "path": ["Project Files", "large.bin"], "size": 100_000_000})
+
+
 def test_worker_killed_at_every_step():
     with Cluster(BIN, ("--account=custom:projects=1,folders=5,files=40,"
-                       "bytes=200000000,largest=80000000",
-                       "--limits=off")) as cluster:
+                       "bytes=4000000", "--limits=off")) as cluster:
+        put_file_of_several_parts(cluster)
         cluster.start(workers=1)
         for failpoint in WORKER_FAILPOINTS:
             worker = cluster.workers[0]
