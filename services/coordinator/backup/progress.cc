@@ -22,8 +22,7 @@ double RateMeter::PerSecond() const {
 
 Limit FindLimit(catalog::BackupState state, const lease::PoolStats& pool,
                 const ApiLoad& api) {
-  if (catalog::HasEnded(state) ||
-      state == catalog::BackupState::kCommitting) {
+  if (catalog::HasEnded(state) || state == catalog::BackupState::kCommitting) {
     return Limit::kUnspecified;
   }
   if (!pool.storage_problem.empty()) return Limit::kStorage;
