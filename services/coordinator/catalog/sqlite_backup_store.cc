@@ -132,14 +132,21 @@ absl::StatusOr<std::vector<BackupRecord>> ReadBackups(ReaderPool& readers,
   return records;
 }
 
+// The second, its microseconds and some randomness: sorts by time even where
+// two backups began in one second.
+std::string MakeBackupId(absl::Time now, Random& random) {
+  return absl::StrCat(
+      absl::FormatTime("%Y%m%dT%H%M%SZ", now, absl::UTCTimeZone()), "-",
+      absl::StrFormat("%05x%03x", absl::ToUnixMicros(now) % 1'000'000,
+                      random.Next() & 0xfff));
+}
+
 }  // namespace
 
 absl::StatusOr<BackupRecord> SqliteCatalogImpl::CreateBackup(
     const BackupRequest& request) {
   const absl::Time now = clock_.Now();
-  const std::string id =
-      absl::StrCat(absl::FormatTime("%Y%m%dT%H%M%SZ", now, absl::UTCTimeZone()),
-                   "-", absl::StrFormat("%08x", random_.Next() & 0xffffffff));
+  const std::string id = MakeBackupId(now, random_);
   BackupNumber number = 0;
   ABSL_RETURN_IF_ERROR(writer_.Commit([&](WriteBatch& batch) {
     Database& database = batch.database();
