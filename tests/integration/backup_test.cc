@@ -82,9 +82,9 @@ TEST(BackupTest, FetchesOnlyWhatChanged) {
     ASSERT_OK(account.ChangeFile(process.NodeOf(files[i]), spec));
   }
   ASSERT_OK(account.Rename(process.NodeOf(files[10]), "renamed.bin"));
-  bim360_emulator::NodePath target = process.NodeOf(files[21]);
-  target.path.pop_back();
-  ASSERT_OK(account.Move(process.NodeOf(files[20]), target));
+  ASSERT_OK(account.CreateFolder({files[20].project_guid, {"Moved here"}}));
+  ASSERT_OK(account.Move(process.NodeOf(files[20]),
+                         {files[20].project_guid, {"Moved here"}}));
   ASSERT_OK(account.Delete(process.NodeOf(files[30])));
 
   const v1::Backup third = process.RunBackup();
