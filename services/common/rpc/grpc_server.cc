@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "grpc/health/v1/health.pb.h"
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
@@ -33,11 +34,23 @@ std::string WithPort(absl::string_view address, int port) {
   return absl::StrCat(address.substr(0, address.rfind(':')), ":", port);
 }
 
+// gRPC takes a port over 65535 for its remainder, and listens there.
+bool PortIsInRange(absl::string_view address) {
+  int64_t port = 0;
+  return absl::StartsWith(address, "unix:") ||
+         !absl::SimpleAtoi(address.substr(address.rfind(':') + 1), &port) ||
+         (port >= 0 && port <= 65535);
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(
     absl::string_view address, const std::vector<grpc::Service*>& services,
     const std::function<void(grpc::ServerBuilder&)>& configure) {
+  if (!PortIsInRange(address)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("cannot listen on ", address, ": no such port"));
+  }
   InstallPluginsOnce();
   grpc::ServerBuilder builder;
   // Without this a second server would share the port silently.

@@ -37,5 +37,11 @@ TEST(GrpcServerTest, TakenPortIsRefused) {
                        testing::HasSubstr(server->address())));
 }
 
+TEST(GrpcServerTest, PortBeyondTheLastOneIsRefused) {
+  EXPECT_THAT(GrpcServer::Start("127.0.0.1:99999", {}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       testing::HasSubstr("127.0.0.1:99999")));
+}
+
 }  // namespace
 }  // namespace bimbackup::rpc
