@@ -83,6 +83,12 @@ TEST_F(ScanCommandTest, PrintsTheMessageAsJson) {
   EXPECT_TRUE(response.done());
 }
 
+TEST_F(ScanCommandTest, FileMayFollowAnyFlag) {
+  EXPECT_EQ(Run({"--strategy", "mmap", "--buffer", "4KiB", "a.txt"}),
+            kExitSuccess)
+      << err_.str();
+}
+
 TEST_F(ScanCommandTest, SaysWhatIsWrong) {
   EXPECT_EQ(Run({"none.txt"}), kExitFailed);
   EXPECT_THAT(err_.str(), HasSubstr("none.txt"));

@@ -33,7 +33,8 @@ void AddReadFlags(CLI::App& command, ScanOptions& options) {
       .add_option("--strategy", options.strategies,
                   "blocking, async, io_uring, mmap or parallel; several, "
                   "with commas, for a benchmark")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command
       .add_option_function<std::vector<std::string>>(
           "--buffer",
@@ -43,7 +44,8 @@ void AddReadFlags(CLI::App& command, ScanOptions& options) {
             }
           },
           "Buffer size, such as 64KiB; several for a benchmark")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command.add_option("--threads", options.threads, "Threads of parallel");
   command.add_option("--offset", options.start_offset,
                      "The byte to start at; not for a benchmark");
@@ -68,7 +70,8 @@ void AddBenchmarkFlags(CLI::App& command, ScanOptions& options) {
   command
       .add_option("--work", options.works,
                   "What to do with lines: count, view, keep, keep_views")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command
       .add_option("--repetitions", options.repetitions, "Measurements a row")
       ->check(CLI::Range(1, 100))
