@@ -18,6 +18,22 @@ namespace bimbackup::backup {
 using catalog::BackupRecord;
 using catalog::BackupState;
 
+namespace {
+
+// Between attempts to write a snapshot to a storage that is full or gone: at
+// first, at most, and in all.
+constexpr absl::Duration kFirstSnapshotWait = absl::Milliseconds(500);
+constexpr absl::Duration kMaxSnapshotPause = absl::Seconds(30);
+constexpr absl::Duration kLongestSnapshotWait = absl::Hours(1);
+
+// Whether the storage may come back as it was.
+bool MayPass(const absl::Status& status) {
+  return absl::IsResourceExhausted(status) || absl::IsUnavailable(status) ||
+         absl::IsFailedPrecondition(status);
+}
+
+}  // namespace
+
 BackupRunner::BackupRunner(catalog::Catalog& catalog,
                            bim360::Bim360Client& client,
                            const bim360::ApiLimiter& limiter,
@@ -222,13 +238,7 @@ absl::Status BackupRunner::Commit(const BackupRecord& record,
     return End(record, ending.state, ending.message);
   }
   MaybeCrash("coordinator.committing");
-  if (absl::Status status = snapshot_.WriteSnapshot(now, ending.state);
-      !status.ok()) {
-    ABSL_RETURN_IF_ERROR(CheckRunning());
-    return absl::Status(
-        status.code(),
-        absl::StrCat("the snapshot could not be written: ", status.message()));
-  }
+  ABSL_RETURN_IF_ERROR(WriteSnapshot(now, ending.state));
   std::string message = ending.message;
   if (absl::Status status = snapshot_.UpdateLatest(now); !status.ok()) {
     ABSL_RETURN_IF_ERROR(CheckRunning());
@@ -236,6 +246,31 @@ absl::Status BackupRunner::Commit(const BackupRecord& record,
                     "the latest view is not up to date: ", status.message());
   }
   return End(record, ending.state, message);
+}
+
+absl::Status BackupRunner::WriteSnapshot(const BackupRecord& record,
+                                         BackupState end_state) {
+  absl::Duration wait = kFirstSnapshotWait;
+  const absl::Duration give_up = clock_.Monotonic() + kLongestSnapshotWait;
+  while (true) {
+    const absl::Status status = snapshot_.WriteSnapshot(record, end_state);
+    ABSL_RETURN_IF_ERROR(CheckRunning());
+    MutexLock lock(mutex_);
+    commit_problem_.clear();
+    if (status.ok()) return absl::OkStatus();
+    const std::string problem =
+        absl::StrCat("the snapshot could not be written: ", status.message());
+    if (!MayPass(status) || clock_.Monotonic() >= give_up) {
+      return absl::Status(status.code(), problem);
+    }
+    spdlog::warn("backup {}: {}; it is tried again", record.id, problem);
+    commit_problem_ = problem;
+    const absl::Duration next = clock_.Monotonic() + wait;
+    wait = std::min(2 * wait, kMaxSnapshotPause);
+    while (!stopping_ && !cancelled_ && clock_.Monotonic() < next) {
+      clock_.WaitUntil(mutex_, changed_, next);
+    }
+  }
 }
 
 absl::Status BackupRunner::End(const BackupRecord& record, BackupState state,

@@ -96,6 +96,9 @@ class BackupRunner {
                                 std::string& note);
   absl::Status Commit(const catalog::BackupRecord& record,
                       absl::string_view note);
+  // Waits, for an hour at most, for a storage that is full or gone.
+  absl::Status WriteSnapshot(const catalog::BackupRecord& record,
+                             catalog::BackupState end_state);
   absl::Status End(const catalog::BackupRecord& record,
                    catalog::BackupState state, absl::string_view message);
   // Ends a backup whose run has failed, or was cancelled.
@@ -130,6 +133,8 @@ class BackupRunner {
   // The backup that runs or is about to.
   std::optional<catalog::BackupRecord> running_ ABSL_GUARDED_BY(mutex_);
   crawl::Crawler* crawler_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  // What the writing of the snapshot waits for.
+  std::string commit_problem_ ABSL_GUARDED_BY(mutex_);
   RateMeter rate_ ABSL_GUARDED_BY(mutex_);
   Calls flushed_ ABSL_GUARDED_BY(mutex_) = {};
 

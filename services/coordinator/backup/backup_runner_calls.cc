@@ -109,6 +109,10 @@ absl::StatusOr<BackupView> BackupRunner::MakeView(BackupRecord record) {
   view.transfers_leased = stats.leased;
   view.limited_by = FindLimit(view.record.state, stats, load);
   MutexLock lock(mutex_);
+  if (!commit_problem_.empty()) {
+    view.record.message = commit_problem_;
+    view.limited_by = Limit::kStorage;
+  }
   for (const auto& [name, calls] : UnflushedCalls()) {
     view.record.counters.api_calls[name] += calls;
   }

@@ -32,6 +32,10 @@ class FakeSnapshotStep : public SnapshotStep {
 
   absl::Status WriteSnapshot(const catalog::BackupRecord& backup,
                              BackupState) override {
+    if (failures_left > 0) {
+      --failures_left;
+      return absl::ResourceExhaustedError("no space left");
+    }
     ABSL_RETURN_IF_ERROR(write_status);
     return tree_.SetSnapshot(backup.number, backup.id);
   }
@@ -40,6 +44,7 @@ class FakeSnapshotStep : public SnapshotStep {
   }
 
   // Set before a run.
+  int failures_left = 0;
   absl::Status write_status;
   absl::Status latest_status;
 
@@ -189,6 +194,13 @@ TEST_F(BackupRunnerTest, EndsFailedWithoutASnapshotFile) {
   const BackupView view = Run();
   EXPECT_EQ(view.record.state, BackupState::kFailed);
   EXPECT_THAT(view.record.message, HasSubstr("the folder is odd"));
+}
+
+TEST_F(BackupRunnerTest, WaitsForRoomForTheSnapshot) {
+  snapshot_->failures_left = 2;
+  const BackupView view = Run();
+  EXPECT_EQ(view.record.state, BackupState::kSucceeded) << view.record.message;
+  EXPECT_EQ(snapshot_->failures_left, 0);
 }
 
 TEST_F(BackupRunnerTest, TellsOfALatestViewThatIsBehind) {
