@@ -29,7 +29,8 @@ UNION SELECT project FROM files WHERE missing = 1)sql";
 
 constexpr char kClearGone[] = "DELETE FROM gone";
 
-// Missing folders of a project with everything below them.
+// Missing folders of a project with everything below them. Joins with `gone`
+// start from it: CROSS JOIN keeps SQLite from reading all files instead.
 constexpr char kFindGone[] = R"sql(
 INSERT INTO gone
 WITH RECURSIVE below(pk) AS (
@@ -56,7 +57,7 @@ WHERE p.pk = ?1 AND r.kept_by = ?2
 LIMIT 1)sql";
 
 constexpr char kMeasureGoneFolders[] = R"sql(
-SELECT COUNT(*), TOTAL(o.size) FROM gone g JOIN files f ON f.folder = g.pk
+SELECT COUNT(*), TOTAL(o.size) FROM gone g CROSS JOIN files f ON f.folder = g.pk
 LEFT JOIN objects o ON o.pk = f.object)sql";
 
 constexpr char kMeasureGoneFiles[] = R"sql(
@@ -70,7 +71,7 @@ constexpr char kCountFiles[] = "SELECT files FROM projects WHERE pk = ?";
 
 constexpr char kRemoveGoneTasks[] = R"sql(
 DELETE FROM frontier WHERE task IN (
-  SELECT f.task FROM gone g JOIN folders f ON f.pk = g.pk WHERE f.task <> 0)
+  SELECT f.task FROM gone g CROSS JOIN folders f ON f.pk = g.pk WHERE f.task <> 0)
 )sql";
 
 constexpr char kRemoveGoneContent[] =
@@ -101,7 +102,7 @@ UPDATE backups SET
               WHERE f.unlisted IS NOT NULL AND t.blocked = 1),
   folders_skipped = MAX(folders_skipped, ?2 - folders_listed),
   guarded = (SELECT COUNT(*) FROM gone)
-    + (SELECT COUNT(*) FROM gone g JOIN files f ON f.folder = g.pk)
+    + (SELECT COUNT(*) FROM gone g CROSS JOIN files f ON f.folder = g.pk)
     + (SELECT COUNT(*) FROM files WHERE missing = 2 AND folder NOT IN gone)
     + (SELECT COUNT(*) + TOTAL(files) + TOTAL(folders) FROM projects
        WHERE vanished = 1),

@@ -21,7 +21,7 @@ namespace {
 // frontier.kind: FrontierTask::Kind. blocked: 0 open, 1 unlisted, 2 outside
 //   the filter, 3 below something missing or vanished.
 // transfers.state: TransferState. Those of a backup have ids without a gap,
-//   from backups.first_transfer. Every object has had one.
+//   from backups.first_transfer.
 constexpr char kStep1[] = R"sql(
 CREATE TABLE settings(
   name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;

@@ -28,19 +28,15 @@ constexpr char kListBegun[] =
 
 constexpr char kRemoveProjectsTask[] = "DELETE FROM frontier WHERE kind = 0";
 
-// Objects whose transfers have not ended well, in order, so that a chunk goes
-// on where the one before ended; files are few to an object.
+// Once through the objects, in order, so that a chunk goes on where the one
+// before ended; an index would cost a first backup more than this costs the
+// later ones. Files are few to an object.
 constexpr char kListUnstored[] = R"sql(
-WITH open(object) AS (
-  SELECT object FROM transfers WHERE state = 0 AND object >= ?1
-  UNION SELECT object FROM transfers WHERE state = 1 AND object >= ?1
-  UNION SELECT object FROM transfers WHERE state = 3 AND object >= ?1)
 SELECT o.pk, f.pk, f.project, f.folder, f.name, p.id, p.name
-FROM open JOIN objects o ON o.pk = open.object
-JOIN files f ON f.object = o.pk
-JOIN projects p ON p.pk = f.project
-WHERE o.sha256 IS NULL AND (o.pk, f.pk) > (?1, ?2) AND o.asked <> ?3
-  AND f.missing = 0 AND p.vanished = 0
+FROM objects o CROSS JOIN files f ON f.object = o.pk
+CROSS JOIN projects p ON p.pk = f.project
+WHERE o.pk >= ?1 AND o.sha256 IS NULL AND (o.pk > ?1 OR f.pk > ?2)
+  AND o.asked <> ?3 AND f.missing = 0 AND p.vanished = 0
 ORDER BY o.pk, f.pk LIMIT ?4)sql";
 
 constexpr char kReadObject[] = R"sql(

@@ -40,8 +40,9 @@ TEST(DatabaseTest, ValuesComeBackAsTheyWere) {
   ASSERT_OK_AND_ASSIGN(auto database,
                        Database::Open(":memory:", Database::Mode::kReadWrite));
   const std::string bytes("a\0b", 3);
+  const std::string text = "text";
   Query query(*database, "SELECT ?, ?, ?, ?, ?", -5, absl::string_view(),
-              std::optional<int64_t>(), Blob{bytes}, std::string("text"));
+              std::optional<int64_t>(), Blob{bytes}, text);
   ASSERT_TRUE(query.Next());
   EXPECT_EQ(query.Int(0), -5);
   EXPECT_FALSE(query.IsNull(1));
