@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <thread>
 
 #include "gtest/gtest.h"
 #include "services/common/clock.h"
@@ -10,6 +11,7 @@
 #include "services/file_scan/bench/kept_lines.h"
 #include "services/file_scan/bench/measurement.h"
 #include "services/file_scan/bench/statistics.h"
+#include "services/file_scan/reader/blocked_io_uring.h"
 
 namespace bimbackup::file_scan::bench {
 namespace {
@@ -166,6 +168,29 @@ TEST(RunPlanTest, GivesEveryRowInOrder) {
   EXPECT_EQ(rows[0].last.reads, 300'000 / 4096 + 1);
   EXPECT_EQ(rows[8].strategy, Strategy::kMmap);
   EXPECT_EQ(rows[12].buffer_bytes, 2 << 20);
+}
+
+TEST(RunPlanTest, MarksRowsOfBlockedIoUringAndGoesOn) {
+  ASSERT_OK_AND_ASSIGN(auto file, SmallCorpus(5'000));
+  Plan plan;
+  plan.strategies = {Strategy::kIoUring, Strategy::kMmap};
+  plan.buffer_bytes = {0};
+  plan.works = {Work::kCount};
+  SystemClock clock;
+  std::vector<Row> rows;
+  absl::Status status;
+  std::thread([&] {
+    ASSERT_TRUE(reader::BlockIoUring());
+    status = RunPlan(file, plan, clock, [&rows](const Row& row) {
+      rows.push_back(row);
+      return true;
+    });
+  }).join();
+  ASSERT_OK(status);
+  ASSERT_EQ(rows.size(), 2);
+  EXPECT_THAT(rows[0].unavailable, testing::HasSubstr("io_uring"));
+  EXPECT_EQ(rows[1].unavailable, "");
+  EXPECT_EQ(rows[1].ratio, 1);
 }
 
 TEST(RunPlanTest, StopsWhenToldTo) {

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "services/common/status_matchers.h"
+#include "services/file_scan/reader/blocked_io_uring.h"
 #include "services/file_scan/reader/line_reader.h"
 #include "services/file_scan/reader/reference_lines.h"
 
@@ -39,6 +40,12 @@ std::string NameOf(const testing::TestParamInfo<Case>& info) {
 
 class LineReaderContractTest : public testing::TestWithParam<Case> {
  protected:
+  void SetUp() override {
+    if (GetParam().strategy == Strategy::kIoUring && !IoUringWorks()) {
+      GTEST_SKIP() << "io_uring is blocked here";
+    }
+  }
+
   ReaderOptions Options() const {
     ReaderOptions options;
     options.strategy = GetParam().strategy;

