@@ -122,6 +122,18 @@ def second_mount(folder):
         os.rmdir(mount)
 
 
+@contextlib.contextmanager
+def connected(emulator, network):
+    """The emulator's container is in that network, too."""
+    subprocess.run(["docker", "network", "connect", "--alias", "emulator",
+                    network, emulator], check=True, timeout=30)
+    try:
+        yield
+    finally:
+        subprocess.run(["docker", "network", "disconnect", "--force", network,
+                        emulator], check=False, timeout=30)
+
+
 def test_workers_of_another_machine_share_one_folder():
     """As README has it: another mount of the share, and the address."""
     with Project("one", BIMBACKUP_PUBLISH=BRIDGE,
@@ -133,16 +145,15 @@ def test_workers_of_another_machine_share_one_folder():
             there.must("up", "-d", "--no-deps", "download-worker")
             emulator, = here.containers("emulator")
             # Both projects' workers must find the emulator by its name.
-            subprocess.run(
-                ["docker", "network", "connect", "--alias", "emulator",
-                 f"{there.name}_default", emulator], check=True, timeout=30)
-            wait_for("two workers are there",
-                     lambda: len(stored_by_worker(here)) == 2)
-            code, output = here.run_backup()
+            with connected(emulator, f"{there.name}_default"):
+                wait_for("two workers are there",
+                         lambda: len(stored_by_worker(here)) == 2)
+                code, output = here.run_backup()
             expect(code == 0, f"exit {code}: {output}")
             expect_equal(here)
             stored = stored_by_worker(here)
             expect(min(stored.values()) > 0, f"one worked alone: {stored}")
+            # Before the mount goes.
             there.must("down", "--timeout=5")
 
 

@@ -42,6 +42,8 @@ class Project:
             "BIMBACKUP_RECHECK_BUDGET": "0", **settings}
 
     def __enter__(self):
+        # What an interrupted run may have left.
+        self.compose("down", "--volumes", "--timeout=5", "--remove-orphans")
         return self
 
     def __exit__(self, kind, value, trace):
