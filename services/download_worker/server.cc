@@ -132,8 +132,10 @@ absl::Status DownloadWorkerServer::Parts::StartEngine() {
                          .hosts = options.allowed_hosts,
                          .resolver = *coordinator},
       EngineOptionsFor(options));
-  loop = std::make_unique<worker_lease::LeaseLoop>(
-      clock, random, *coordinator, *engine, worker_lease::LeaseOptions());
+  worker_lease::LeaseOptions lease_options;
+  lease_options.drain_grace = options.drain_grace;
+  loop = std::make_unique<worker_lease::LeaseLoop>(clock, random, *coordinator,
+                                                   *engine, lease_options);
   return absl::OkStatus();
 }
 

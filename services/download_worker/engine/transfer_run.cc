@@ -11,6 +11,9 @@
 namespace bimbackup::engine {
 namespace {
 
+// For a file until its first answer has told its size.
+constexpr absl::Duration kUnknownSizeTime = absl::Hours(24);
+
 absl::Duration TimeFor(int64_t bytes, int64_t bytes_per_second) {
   return absl::Seconds(
       static_cast<double>(bytes) /
@@ -70,12 +73,19 @@ void TransferRun::Open() {
   }
   blob_ = std::make_unique<PartialBlob>(*std::move(writer), task_.storage_urn,
                                         source_, options_.journal_from);
-  deadline_ = Now() + options_.file_base +
-              TimeFor(SourceSize(source_).value_or(int64_t{1} << 40),
-                      options_.slowest_bytes_per_second / 4);
+  started_at_ = Now();
+  SetDeadline();
   parts_ = PlanParts(source_, blob_->recovered(), options_.parts);
   resuming_ = !blob_->recovered().empty() && parts_.front().end.has_value();
   TakeSlot();
+}
+
+void TransferRun::SetDeadline() {
+  const std::optional<int64_t> size = SourceSize(source_);
+  deadline_ =
+      started_at_ + options_.file_base +
+      (size.has_value() ? TimeFor(*size, options_.slowest_bytes_per_second / 4)
+                        : kUnknownSizeTime);
 }
 
 void TransferRun::TakeSlot() {
@@ -186,6 +196,7 @@ void TransferRun::AfterFirstHead() {
   if (adopted_ || state_ != State::kFetching) return;
   adopted_ = true;
   source_.size = blob_->size();
+  SetDeadline();
   if (resuming_ && blob_->recovered().empty()) {
     PlanAroundParts();
   } else if (resuming_) {

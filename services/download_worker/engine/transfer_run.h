@@ -104,6 +104,7 @@ class TransferRun : public PartSink,
 
   // Fetching.
   void Open();
+  void SetDeadline();
   void TakeSlot();
   std::optional<size_t> NextPart() const;
   void UpdateWanted();
@@ -158,6 +159,7 @@ class TransferRun : public PartSink,
   std::vector<Part> parts_;
   std::map<uint64_t, Running> running_;
   uint64_t next_key_ = 0;
+  absl::Duration started_at_;
   absl::Duration deadline_;
   // Set by Open() before any request starts, then left alone, so that the
   // transport's threads may use what it points to.

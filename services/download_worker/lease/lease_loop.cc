@@ -255,7 +255,7 @@ void LeaseLoop::Apply(const SyncRequest& request,
     }
   }
   TakeGrants(response.granted);
-  if (response.drain) Drain(absl::Seconds(30));
+  if (response.drain) Drain(options_.drain_grace);
 }
 
 void LeaseLoop::DropLost(const std::vector<int64_t>& revoked) {

@@ -30,6 +30,8 @@ struct LeaseOptions {
   // What the coordinator may hold a call, and what it gets beyond that.
   absl::Duration hold = absl::Seconds(20);
   absl::Duration call_timeout = absl::Seconds(10);
+  // How long a drain that the coordinator asks for lets transfers go on.
+  absl::Duration drain_grace = absl::Seconds(30);
   // Between attempts to reach the coordinator; the attempts have no end.
   Backoff reconnect{.initial = absl::Milliseconds(200),
                     .maximum = absl::Seconds(5)};
