@@ -71,7 +71,8 @@ constexpr char kCountFiles[] = "SELECT files FROM projects WHERE pk = ?";
 
 constexpr char kRemoveGoneTasks[] = R"sql(
 DELETE FROM frontier WHERE task IN (
-  SELECT f.task FROM gone g CROSS JOIN folders f ON f.pk = g.pk WHERE f.task <> 0)
+  SELECT f.task FROM gone g CROSS JOIN folders f ON f.pk = g.pk
+  WHERE f.task <> 0)
 )sql";
 
 constexpr char kRemoveGoneContent[] =
