@@ -144,13 +144,13 @@ class LeasePool {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mutex_);
   void ExpireLeases() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mutex_);
   void CommitEndings() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mutex_);
-  void Refill() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mutex_);
-  absl::Status LoadPending() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mutex_);
-  void LookForStragglers() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mutex_);
-  void SubmitSigning() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mutex_);
   void Grant() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mutex_);
   void GrantTo(Call& call, std::vector<catalog::LeaseRecord>& leases)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mutex_);
+  void Refill() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mutex_);
+  absl::Status LoadPending() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mutex_);
+  void SubmitSigning() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mutex_);
+  void LookForStragglers() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mutex_);
   std::vector<Reply> TakeReplies() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mutex_);
   void Publish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mutex_);
 
