@@ -157,24 +157,38 @@ def test_workers_of_another_machine_share_one_folder():
             there.must("down", "--timeout=5")
 
 
-def test_a_worker_with_another_folder_is_refused():
-    other = pathlib.Path(tempfile.mkdtemp(prefix="bimbackup-other-"))
-    os.chown(other, USER, USER)
-    (other / "bimbackup.json").write_text(json.dumps(
+@contextlib.contextmanager
+def foreign_storage():
+    """A folder with the marker of some other storage."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="bimbackup-other-"))
+    (folder / "bimbackup.json").write_text(json.dumps(
         {"format": 1, "storage_id": "11111111-2222-4333-8444-555555555555"}))
-    for name in ("blobs", "manifests", "snapshots", "tmp"):
-        (other / name).mkdir()
-        os.chown(other / name, USER, USER)
-    with Project("refuse") as project:
+    for path in (folder, *(folder / name for name in (
+            "blobs", "manifests", "snapshots", "tmp"))):
+        path.mkdir(exist_ok=True)
+        os.chown(path, USER, USER)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
+
+
+def test_a_worker_with_another_folder_is_refused():
+    with Project("refuse") as project, foreign_storage() as folder:
         project.up("emulator", "coordinator")
-        done = subprocess.run(
-            ["docker", "run", "--rm", f"--network={project.name}_default",
-             f"--volume={other}:/backup", "bimbackup/download-worker",
-             "--coordinator=coordinator:50051", "--storage=file:///backup"],
-            capture_output=True, text=True, timeout=60, check=False)
+        name = f"{project.name}-foreign"
+        try:
+            done = subprocess.run(
+                ["docker", "run", "--rm", f"--name={name}",
+                 f"--network={project.name}_default",
+                 f"--volume={folder}:/backup", "bimbackup/download-worker",
+                 "--coordinator=coordinator:50051", "--storage=file:///backup"
+                 ], capture_output=True, text=True, timeout=60, check=False)
+        finally:
+            subprocess.run(["docker", "rm", "-f", name], check=False,
+                           capture_output=True, timeout=30)
         expect(done.returncode == 2, f"exit {done.returncode}: {done.stderr}")
         expect("storage" in done.stderr, done.stderr)
-    shutil.rmtree(other)
 
 
 def test_doctor_is_content_before_the_first_backup():
