@@ -34,6 +34,8 @@ void LeasePool::Refill() {
   if (absl::Status status = LoadPending(); !status.ok()) {
     spdlog::error("pending transfers could not be read: {}", status);
     catalog_retry_ = now + kCatalogRetry;
+    MutexLock lock(mutex_);
+    more_pending_ = true;
   }
 }
 
@@ -43,13 +45,13 @@ absl::Status LeasePool::LoadPending() {
     MutexLock lock(mutex_);
     more_pending_ = false;
   }
-  const auto list = store_.ListPending(*backup_, cursor_, kMaxWaiting);
-  if (!list.ok() || list->size() == kMaxWaiting) {
+  ABSL_ASSIGN_OR_RETURN(const std::vector<catalog::TransferRecord> list,
+                        store_.ListPending(*backup_, cursor_, kMaxWaiting));
+  if (list.size() == kMaxWaiting) {
     MutexLock lock(mutex_);
     more_pending_ = true;
   }
-  ABSL_RETURN_IF_ERROR(list.status());
-  for (const catalog::TransferRecord& transfer : *list) {
+  for (const catalog::TransferRecord& transfer : list) {
     ABSL_ASSIGN_OR_RETURN(const Tally tally, LoadTally(transfer));
     cursor_ = std::max(cursor_, transfer.transfer_id);
     table_.Add(transfer, tally);
