@@ -49,7 +49,7 @@ def test_odd_names_are_all_kept():
 
 
 def check_names(cluster):
-    entries = [entry for message in cluster.cli_json("ls", "--all")
+    entries = [entry for message in cluster.cli_json("ls")
                for entry in message.get("files", [message])]
     stored = [entry["storedPath"] for entry in entries]
     expect(len(set(stored)) == len(stored), "two entries share a path")
