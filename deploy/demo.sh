@@ -18,16 +18,27 @@ fail() {
   exit 1
 }
 
+# Whether the process of a pid file is one of ours, and alive.
+is_ours() {
+  [[ "$(readlink "/proc/$1/exe" 2>/dev/null)" == "$bin"/* ]]
+}
+
 # Ends the processes that an earlier run left, and no others.
 stop_all() {
   local file pid
   for file in "$demo"/pids/*; do
     [ -e "$file" ] || continue
     pid=$(cat "$file")
-    if [[ "$(readlink "/proc/$pid/exe" 2>/dev/null)" == "$bin"/* ]]; then
-      kill "$pid" 2>/dev/null || true
-      timeout 90 tail --pid="$pid" -f /dev/null || kill -9 "$pid" || true
-    fi
+    if is_ours "$pid"; then kill "$pid" 2>/dev/null || true; fi
+  done
+  for file in "$demo"/pids/*; do
+    [ -e "$file" ] || continue
+    pid=$(cat "$file")
+    for _ in $(seq 450); do
+      is_ours "$pid" || break
+      sleep 0.2
+    done
+    if is_ours "$pid"; then kill -9 "$pid" || true; fi
     rm -f "$file"
   done
 }

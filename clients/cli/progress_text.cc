@@ -38,8 +38,10 @@ std::string Counted(int64_t count, absl::string_view what) {
   return absl::StrCat(HumanCount(count), " ", what, count == 1 ? "" : "s");
 }
 
+// A folder that was skipped first and rechecked later is in both counts.
 int64_t FoldersDone(const v1::BackupProgress& progress) {
-  return progress.folders_listed() + progress.folders_skipped();
+  return std::min(progress.folders_listed() + progress.folders_skipped(),
+                  std::max(progress.folders(), progress.folders_listed()));
 }
 
 std::string Speed(const v1::BackupProgress& progress) {
