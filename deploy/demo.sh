@@ -23,17 +23,14 @@ is_ours() {
   [[ "$(readlink "/proc/$1/exe" 2>/dev/null)" == "$bin"/* ]]
 }
 
-# Ends the processes that an earlier run left, and no others.
+# Ends the processes that an earlier run left, and no others: workers first,
+# which tell the coordinator that they go.
 stop_all() {
   local file pid
-  for file in "$demo"/pids/*; do
+  for file in "$demo"/pids/worker-* "$demo"/pids/{coordinator,emulator}; do
     [ -e "$file" ] || continue
     pid=$(cat "$file")
     if is_ours "$pid"; then kill "$pid" 2>/dev/null || true; fi
-  done
-  for file in "$demo"/pids/*; do
-    [ -e "$file" ] || continue
-    pid=$(cat "$file")
     for _ in $(seq 450); do
       is_ours "$pid" || break
       sleep 0.2
