@@ -23,6 +23,17 @@ std::string OneLine(absl::string_view text) {
   return absl::StrReplaceAll(absl::StripAsciiWhitespace(text), {{"\n", " "}});
 }
 
+// A flag given twice means the last one, so that a script can add to the
+// flags that another gives. Lists keep all their values.
+void LetLastValueWin(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_expected_max() == 1) option->take_last();
+  }
+  for (CLI::App* command : app.get_subcommands(nullptr)) {
+    LetLastValueWin(*command);
+  }
+}
+
 absl::Status BadValue(absl::string_view text, absl::string_view expected) {
   return absl::InvalidArgumentError(
       absl::StrCat("\"", text, "\" is not ", expected));
@@ -33,6 +44,7 @@ absl::Status BadValue(absl::string_view text, absl::string_view expected) {
 std::optional<int> ParseFlags(CLI::App& app, int argc,
                               const char* const* argv) {
   try {
+    LetLastValueWin(app);
     app.parse(argc, argv);
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
@@ -98,9 +110,15 @@ absl::StatusOr<int64_t> ParseBytesFlag(absl::string_view text) {
   absl::string_view rest = absl::StripAsciiWhitespace(text);
   absl::ConsumeSuffix(&rest, "/s");
   static constexpr std::pair<absl::string_view, double> kUnits[] = {
-      {"KiB", 1024.0},          {"MiB", 1048576.0}, {"GiB", 1073741824.0},
-      {"TiB", 1099511627776.0}, {"KB", 1e3},        {"MB", 1e6},
-      {"GB", 1e9},              {"TB", 1e12},       {"B", 1.0}};
+      {"KiB", 1024.0},
+      {"MiB", 1048576.0},
+      {"GiB", 1073741824.0},
+      {"TiB", 1099511627776.0},
+      {"KB", 1e3},
+      {"MB", 1e6},
+      {"GB", 1e9},
+      {"TB", 1e12},
+      {"B", 1.0}};
   double factor = 1;
   for (const auto& [suffix, value] : kUnits) {
     if (absl::ConsumeSuffix(&rest, suffix)) {
@@ -110,8 +128,7 @@ absl::StatusOr<int64_t> ParseBytesFlag(absl::string_view text) {
   }
   double number = 0;
   if (!absl::SimpleAtod(absl::StripAsciiWhitespace(rest), &number) ||
-      !std::isfinite(number) || number < 0 ||
-      number * factor > 9.0e18) {
+      !std::isfinite(number) || number < 0 || number * factor > 9.0e18) {
     return BadValue(text, kExpected);
   }
   return static_cast<int64_t>(number * factor);

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <string>
+#include <vector>
 
 #include "CLI/CLI.hpp"
 #include "gtest/gtest.h"
@@ -31,6 +33,19 @@ TEST(FlagsTest, EnvironmentTwinIsReadAndTheFlagWins) {
   EXPECT_EQ(ParseFlags(app, 2, argv), std::nullopt);
   EXPECT_EQ(value, "from flag");
   unsetenv("BIMBACKUP_FLAGS_TEST");
+}
+
+TEST(FlagsTest, LastOfTwoValuesWinsAndListsKeepAll) {
+  std::string value;
+  std::vector<std::string> list;
+  CLI::App app("test", "program");
+  app.add_option("--value", value);
+  app.add_subcommand("run")->add_option("--item", list);
+  const char* argv[] = {"program", "--value=1", "--value=2",
+                        "run",     "--item=a",  "--item=b"};
+  EXPECT_EQ(ParseFlags(app, 6, argv), std::nullopt);
+  EXPECT_EQ(value, "2");
+  EXPECT_EQ(list, (std::vector<std::string>{"a", "b"}));
 }
 
 TEST(FlagsTest, Durations) {
