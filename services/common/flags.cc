@@ -7,6 +7,7 @@
 #include <iterator>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "CLI/CLI.hpp"
 #include "absl/status/status.h"
@@ -52,7 +53,12 @@ std::optional<int> ParseFlags(CLI::App& app, int argc,
       app.exit(error, std::cout, std::cerr);
       return 0;
     }
-    std::cerr << app.get_name() << ": " << OneLine(error.what())
+    // What was not understood says more than what is therefore missing.
+    const std::vector<std::string> unknown = app.remaining(true);
+    std::cerr << app.get_name() << ": "
+              << (unknown.empty() ? OneLine(error.what())
+                                  : absl::StrCat("unknown argument \"",
+                                                 unknown.front(), "\""))
               << " (see --help)\n";
     return kExitUsage;
   }
