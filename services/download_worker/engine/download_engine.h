@@ -45,7 +45,7 @@ struct EngineTotals {
 // Thread-safe. Each transfer is in the queue, running, or being committed;
 // the queue is bounded by whoever submits. Destruction releases everything
 // and returns after the last callback.
-class DownloadEngine : private TransferHost {
+class DownloadEngine final : private TransferHost {
  public:
   // Called once for each transfer, on a thread of the engine's; must not
   // block.

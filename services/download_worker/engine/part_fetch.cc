@@ -46,7 +46,7 @@ std::optional<int64_t> ContentLength(const http::Headers& headers) {
 }  // namespace
 
 std::string RangeHeader(const PartRequest& request) {
-  const std::string first =
+  std::string first =
       absl::StrCat("bytes=", request.begin - request.url_begin, "-");
   if (!request.end.has_value()) return first;
   return absl::StrCat(first, *request.end - request.url_begin - 1);
@@ -110,7 +110,7 @@ absl::Status PartFetch::OnHead(const http::ResponseHead& head) {
   }
   PartHead part{.range_index = request_.range_index,
                 .etag = StrongEtag(head.headers)};
-  const absl::Status checked =
+  absl::Status checked =
       request_.ranged() ? CheckRange(head, part) : CheckWhole(head, part);
   if (!checked.ok()) return checked;
   const absl::Status taken = line_->Head(part);

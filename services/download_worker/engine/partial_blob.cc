@@ -92,7 +92,7 @@ absl::Status PartialBlob::Pin(const PartHead& head) {
   // The chunks of a file that Autodesk has not merged yet have ETags of their
   // own, so nothing of it is taken up again.
   const std::string etag = borders_.size() == 1 ? borders_[0].etag : "";
-  const absl::Status set = writer_->SetIdentity(
+  absl::Status set = writer_->SetIdentity(
       {.storage_urn = storage_urn_, .size = size_, .etag = etag});
   if (!absl::IsFailedPrecondition(set)) return set;
   return absl::UnavailableError(set.message());

@@ -64,7 +64,7 @@ void TransferRun::AfterCommit(const absl::Status& status) {
     report_.outcome = Outcome::kStored;
   } else {
     report_.outcome = Outcome::kStorageFailed;
-    report_.message = std::string(status.message());
+    report_.message = absl::StrCat(status.message());
   }
   End();
 }

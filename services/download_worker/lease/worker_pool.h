@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -18,7 +19,11 @@ namespace bimbackup::worker_lease {
 struct LeaseKey {
   int64_t transfer_id = 0;
   int64_t epoch = 0;
-  auto operator<=>(const LeaseKey&) const = default;
+  bool operator==(const LeaseKey&) const = default;
+  bool operator<(const LeaseKey& other) const {
+    return std::tie(transfer_id, epoch) <
+           std::tie(other.transfer_id, other.epoch);
+  }
 };
 
 struct HeldLease {

@@ -28,8 +28,8 @@ struct WorkerIdentity {
 
 // The worker pool and the signing of one coordinator. Destruction cancels
 // what runs and returns after the last callback. Thread-safe.
-class CoordinatorClient : public worker_lease::WorkerPool,
-                          public engine::SourceResolver {
+class CoordinatorClient final : public worker_lease::WorkerPool,
+                                public engine::SourceResolver {
  public:
   // Dials `address` when first used, and again whenever it has to. `clock`
   // outlives the client.

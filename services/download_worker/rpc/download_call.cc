@@ -86,8 +86,10 @@ void DownloadCall::Begin(const v1::DownloadRequest& request) {
 
 void DownloadCall::SetTimer() {
   timer_.Set(std::chrono::system_clock::now() + kProgressInterval,
-             [self = shared_from_this()](bool fired) {
-               if (fired) self->OnTimer();
+             // Weak, because the timer belongs to the call.
+             [call = weak_from_this()](bool fired) {
+               const auto self = call.lock();
+               if (fired && self != nullptr) self->OnTimer();
              });
 }
 
@@ -131,7 +133,6 @@ void DownloadCall::Conclude() {
     response_.set_size(report_->size);
     response_.set_sha256(report_->sha256);
   }
-  timer_.Cancel();
   if (status.ok()) {
     StartWriteAndFinish(&response_, grpc::WriteOptions(), grpc::Status::OK);
   } else {
