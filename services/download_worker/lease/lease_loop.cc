@@ -108,6 +108,8 @@ bool LeaseLoop::Round() {
 bool LeaseLoop::IsDrained() const {
   if (!connection_.draining) return false;
   if (farewell_said_) return true;
+  // Nothing to give back, and nobody to say farewell to.
+  if (book_.held() == 0 && !connection_.error.empty()) return true;
   return clock_.Monotonic() > drain_deadline_ + kFarewellTime;
 }
 

@@ -273,6 +273,18 @@ TEST_F(LeaseLoopTest, DrainGivesBackWhatHasNotBeenStartedAndSaysFarewell) {
   EXPECT_OK(*ended);
 }
 
+TEST_F(LeaseLoopTest, EndsADrainAtOnceWhereNobodyIsThereToBeTold) {
+  StartLoop();
+  pool_.AwaitAny();
+  pool_.Answer(absl::UnavailableError("gone"));
+  pool_.AwaitAny();
+  loop_->Drain(absl::Hours(1));
+  pool_.Answer(absl::UnavailableError("gone"));
+  const auto ended = loop_->Wait(absl::Seconds(30));
+  ASSERT_TRUE(ended.has_value());
+  EXPECT_OK(*ended);
+}
+
 TEST_F(LeaseLoopTest, AsksForNothingWhileTheStorageIsFull) {
   faulty_.faults().SetFull();
   faulty_.faults().Fail(storage::StorageCall::kGetCapacity,
