@@ -43,8 +43,8 @@ def sequential(tree):
 
 
 def run_once(worker_flags):
-    with Cluster(BIN, EMULATOR, ("--api_budget=100%", "--log_level=info"),
-                 worker_flags) as cluster:
+    with Cluster(BIN, EMULATOR, worker_flags=worker_flags, api_budget="100%",
+                 log_level="info") as cluster:
         cluster.start(workers=1)
         wait_for("the worker is there", lambda: any(
             message["workers"] for message in cluster.cli_json("workers")))

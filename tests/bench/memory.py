@@ -36,8 +36,7 @@ def cpu_seconds(process):
 
 def measure(name, emulator_flags, workers, *backup_flags):
     """One backup; what it took of time, CPU and memory."""
-    with Cluster(BIN, emulator_flags, (
-            "--api_budget=unlimited", "--log_level=info")) as cluster:
+    with Cluster(BIN, emulator_flags, log_level="info") as cluster:
         cluster.start(workers=workers)
         if workers:
             wait_for("the worker is there", lambda: any(

@@ -115,7 +115,7 @@ class Cluster:
 
     def __init__(self, bin_folder, emulator_flags=(), coordinator_flags=(),
                  worker_flags=(), recheck_budget="0",
-                 api_budget="unlimited"):
+                 api_budget="unlimited", log_level="debug"):
         self.bin = pathlib.Path(bin_folder)
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="bimbackup-fault-"))
         self.storage = self.folder / "storage"
@@ -128,7 +128,7 @@ class Cluster:
         self.emulator_url = f"http://127.0.0.1:{self.emulator_port}"
         self._base = {k: v for k, v in os.environ.items()
                       if not k.startswith(("APS_", "BIM"))}
-        self._worker_flags = list(worker_flags)
+        self._worker_flags = [f"--log_level={log_level}", *worker_flags]
         credentials = {
             "APS_CLIENT_ID": "emulator", "APS_CLIENT_SECRET": SECRET,
             "APS_ACCOUNT_ID": ACCOUNT}
@@ -144,7 +144,7 @@ class Cluster:
              f"--http_listen=127.0.0.1:{self.http_port}",
              f"--state_dir={self.state}", f"--storage=file://{self.storage}",
              f"--bim360_base_url={self.emulator_url}",
-             f"--recheck_budget={recheck_budget}", "--log_level=debug",
+             f"--recheck_budget={recheck_budget}", f"--log_level={log_level}",
              f"--api_budget={api_budget}", *coordinator_flags],
             dict(self._base, **credentials))
         self.workers = []
@@ -187,7 +187,7 @@ class Cluster:
         return [self.bin / "bimbackup-worker", "--listen=127.0.0.1:0",
                 f"--coordinator=127.0.0.1:{self.coordinator_port}",
                 f"--storage=file://{storage or self.storage}",
-                "--log_level=debug", *self._worker_flags]
+                *self._worker_flags]
 
     def add_worker(self):
         worker = Process(self.folder, f"worker-{len(self.workers)}",
