@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "grpcpp/grpcpp.h"
+#include "services/common/rpc/channel.h"
 
 namespace bimbackup::cli {
 namespace {
@@ -13,13 +14,11 @@ constexpr absl::Duration kWatchLifetime = absl::Minutes(1);
 
 std::unique_ptr<v1::CoordinatorService::Stub> Dial(const std::string& target) {
   grpc::ChannelArguments arguments;
-  // The coordinator is ours and near; a proxy for the internet is not asked.
-  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 200);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 200);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 5000);
-  return v1::CoordinatorService::NewStub(grpc::CreateCustomChannel(
-      target, grpc::InsecureChannelCredentials(), arguments));
+  return v1::CoordinatorService::NewStub(
+      rpc::Dial(target, std::move(arguments)));
 }
 
 }  // namespace

@@ -10,14 +10,14 @@
 #include "clients/cli/commands.h"
 #include "grpc/health/v1/health.grpc.pb.h"
 #include "grpcpp/grpcpp.h"
+#include "services/common/rpc/channel.h"
 #include "services/common/rpc/grpc_status.h"
 
 namespace bimbackup::cli {
 namespace {
 
 int RunHealth(const CommandContext& context, const std::string& target) {
-  const auto stub = grpc::health::v1::Health::NewStub(
-      grpc::CreateChannel(target, grpc::InsecureChannelCredentials()));
+  const auto stub = grpc::health::v1::Health::NewStub(rpc::Dial(target));
   grpc::ClientContext call;
   call.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(5));
   grpc::health::v1::HealthCheckResponse response;

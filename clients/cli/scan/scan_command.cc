@@ -12,6 +12,7 @@
 #include "clients/cli/scan/benchmark_report.h"
 #include "clients/cli/scan/scan_requests.h"
 #include "grpcpp/grpcpp.h"
+#include "services/common/rpc/channel.h"
 #include "services/common/rpc/grpc_status.h"
 
 namespace bimbackup::cli::scan {
@@ -97,8 +98,7 @@ int RunFileScan(const ScanOptions& options, const CommandContext& context) {
   if (!request.ok()) return ReportFailure(context, "scan", request.status());
   grpc::ClientContext call;
   SetDeadline(options, call);
-  const auto channel =
-      grpc::CreateChannel(options.server, grpc::InsecureChannelCredentials());
+  const auto channel = bimbackup::rpc::Dial(options.server);
   const auto stub = v1::FileScanService::NewStub(channel);
   const auto stream = stub->Scan(&call, *request);
   v1::ScanResponse response;
@@ -134,8 +134,7 @@ int RunBenchmark(const ScanOptions& options, const CommandContext& context) {
   if (!request.ok()) return ReportFailure(context, "scan", request.status());
   grpc::ClientContext call;
   SetDeadline(options, call);
-  const auto channel =
-      grpc::CreateChannel(options.server, grpc::InsecureChannelCredentials());
+  const auto channel = bimbackup::rpc::Dial(options.server);
   const auto stub = v1::FileScanService::NewStub(channel);
   const auto stream = stub->Benchmark(&call, *request);
   std::vector<v1::BenchmarkResponse> rows;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "grpcpp/grpcpp.h"
+#include "services/common/rpc/channel.h"
 #include "services/common/rpc/grpc_status.h"
 #include "services/download_worker/rpc/conversion.h"
 
@@ -21,9 +22,7 @@ std::shared_ptr<grpc::Channel> Dial(absl::string_view address) {
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 200);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 5000);
   arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
-  return grpc::CreateCustomChannel(std::string(address.data(), address.size()),
-                                   grpc::InsecureChannelCredentials(),
-                                   arguments);
+  return rpc::Dial(address, std::move(arguments));
 }
 
 void SetDeadline(grpc::ClientContext& context, absl::Duration timeout) {
