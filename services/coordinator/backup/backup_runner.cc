@@ -20,16 +20,24 @@ using catalog::BackupState;
 
 namespace {
 
-// Between attempts to write a snapshot to a storage that is full or gone: at
-// first, at most, and in all.
-constexpr absl::Duration kFirstSnapshotWait = absl::Milliseconds(500);
-constexpr absl::Duration kMaxSnapshotPause = absl::Seconds(30);
-constexpr absl::Duration kLongestSnapshotWait = absl::Hours(1);
+// Between attempts to write to a disk that is full or gone: at first and at
+// most.
+constexpr absl::Duration kFirstWait = absl::Milliseconds(500);
+constexpr absl::Duration kLongestWait = absl::Seconds(30);
+
+// How long a snapshot is tried whatever is wrong with the storage.
+constexpr absl::Duration kSnapshotPatience = absl::Hours(1);
 
 // Whether the storage may come back as it was.
 bool MayPass(const absl::Status& status) {
   return absl::IsResourceExhausted(status) || absl::IsUnavailable(status) ||
          absl::IsFailedPrecondition(status);
+}
+
+// Whether the storage is only full or away: the backup pauses until somebody
+// has made room or plugged it in again.
+bool Pauses(const absl::Status& status) {
+  return absl::IsResourceExhausted(status) || absl::IsUnavailable(status);
 }
 
 }  // namespace
@@ -132,6 +140,11 @@ absl::Status BackupRunner::CheckRunning() {
   if (stopping_) return absl::CancelledError("the coordinator is stopping");
   if (cancelled_) return absl::CancelledError("cancelled on request");
   return absl::OkStatus();
+}
+
+bool BackupRunner::IsStopping() {
+  MutexLock lock(mutex_);
+  return stopping_;
 }
 
 void BackupRunner::Run(const BackupRecord& record) {
@@ -239,34 +252,40 @@ absl::Status BackupRunner::Commit(const BackupRecord& record,
   }
   MaybeCrash("coordinator.committing");
   ABSL_RETURN_IF_ERROR(WriteSnapshot(now, ending.state));
+  // The snapshot is there: a request to cancel comes too late from here on.
+  BackupState state = ending.state;
   std::string message = ending.message;
   if (absl::Status status = snapshot_.UpdateLatest(now); !status.ok()) {
-    ABSL_RETURN_IF_ERROR(CheckRunning());
+    if (IsStopping()) return status;
+    state = BackupState::kPartial;
     absl::StrAppend(&message, message.empty() ? "" : "; ",
                     "the latest view is not up to date: ", status.message());
   }
-  return End(record, ending.state, message);
+  return End(record, state, message);
 }
 
 absl::Status BackupRunner::WriteSnapshot(const BackupRecord& record,
                                          BackupState end_state) {
-  absl::Duration wait = kFirstSnapshotWait;
-  const absl::Duration give_up = clock_.Monotonic() + kLongestSnapshotWait;
+  absl::Duration wait = kFirstWait;
+  const absl::Duration patience = clock_.Monotonic() + kSnapshotPatience;
+  const absl::Duration pause_end = std::max(patience, Deadline(record));
   while (true) {
     const absl::Status status = snapshot_.WriteSnapshot(record, end_state);
-    ABSL_RETURN_IF_ERROR(CheckRunning());
     MutexLock lock(mutex_);
     commit_problem_.clear();
+    if (stopping_) return absl::CancelledError("the coordinator is stopping");
     if (status.ok()) return absl::OkStatus();
+    if (cancelled_) return absl::CancelledError("cancelled on request");
     const std::string problem =
         absl::StrCat("the snapshot could not be written: ", status.message());
+    const absl::Duration give_up = Pauses(status) ? pause_end : patience;
     if (!MayPass(status) || clock_.Monotonic() >= give_up) {
       return absl::Status(status.code(), problem);
     }
     spdlog::warn("backup {}: {}; it is tried again", record.id, problem);
     commit_problem_ = problem;
     const absl::Duration next = clock_.Monotonic() + wait;
-    wait = std::min(2 * wait, kMaxSnapshotPause);
+    wait = std::min(2 * wait, kLongestWait);
     while (!stopping_ && !cancelled_ && clock_.Monotonic() < next) {
       clock_.WaitUntil(mutex_, changed_, next);
     }
@@ -276,11 +295,36 @@ absl::Status BackupRunner::WriteSnapshot(const BackupRecord& record,
 absl::Status BackupRunner::End(const BackupRecord& record, BackupState state,
                                absl::string_view message) {
   FlushCalls(record.number);
-  ABSL_RETURN_IF_ERROR(catalog_.SetBackupState(record.number, state, message));
+  ABSL_RETURN_IF_ERROR(Persist(record, [&] {
+    return catalog_.SetBackupState(record.number, state, message);
+  }));
   spdlog::info("backup {} has ended{}{}", record.id,
                message.empty() ? "" : ": ", message);
   watches_.Notify(/*at_once=*/true);
   return absl::OkStatus();
+}
+
+absl::Status BackupRunner::Persist(const BackupRecord& record,
+                                   const std::function<absl::Status()>& write) {
+  absl::Duration wait = kFirstWait;
+  while (true) {
+    const absl::Status status = write();
+    MutexLock lock(mutex_);
+    commit_problem_.clear();
+    if (status.ok() || stopping_ || absl::IsNotFound(status) ||
+        absl::IsFailedPrecondition(status)) {
+      return status;
+    }
+    commit_problem_ = absl::StrCat(
+        "the end of the backup could not be recorded: ", status.message());
+    spdlog::error("backup {}: {}; it is tried again", record.id,
+                  commit_problem_);
+    const absl::Duration next = clock_.Monotonic() + wait;
+    wait = std::min(2 * wait, kLongestWait);
+    while (!stopping_ && clock_.Monotonic() < next) {
+      clock_.WaitUntil(mutex_, changed_, next);
+    }
+  }
 }
 
 void BackupRunner::EndFailed(const BackupRecord& record,
@@ -288,10 +332,11 @@ void BackupRunner::EndFailed(const BackupRecord& record,
   const bool cancelled = absl::IsCancelled(status);
   const std::string message(status.message().data(), status.message().size());
   if (!record.request.validate_only) {
-    if (absl::Status failed = catalog_.FailOpen(record.number, message);
-        !failed.ok()) {
-      spdlog::error("backup {}: {}", record.id, failed);
-    }
+    const absl::Status failed = Persist(
+        record, [&] { return catalog_.FailOpen(record.number, message); });
+    if (!failed.ok()) spdlog::error("backup {}: {}", record.id, failed);
+    // The next process ends it then.
+    if (IsStopping()) return;
   }
   const BackupState state =
       cancelled ? BackupState::kCancelled : BackupState::kFailed;

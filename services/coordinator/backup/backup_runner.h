@@ -96,11 +96,16 @@ class BackupRunner {
                                 std::string& note);
   absl::Status Commit(const catalog::BackupRecord& record,
                       absl::string_view note);
-  // Waits, for an hour at most, for a storage that is full or gone.
+  // Waits for a storage that is full or gone, as long as the run may take.
   absl::Status WriteSnapshot(const catalog::BackupRecord& record,
                              catalog::BackupState end_state);
   absl::Status End(const catalog::BackupRecord& record,
                    catalog::BackupState state, absl::string_view message);
+  // Repeats `write`, a change of the catalog that ends the backup, until it
+  // succeeds or the process stops: until then no other backup can begin.
+  absl::Status Persist(const catalog::BackupRecord& record,
+                       const std::function<absl::Status()>& write)
+      ABSL_LOCKS_EXCLUDED(mutex_);
   // Ends a backup whose run has failed, or was cancelled.
   void EndFailed(const catalog::BackupRecord& record,
                  const absl::Status& status);
@@ -109,6 +114,7 @@ class BackupRunner {
 
   // OK while the run should go on; CANCELLED otherwise.
   absl::Status CheckRunning() ABSL_LOCKS_EXCLUDED(mutex_);
+  bool IsStopping() ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Duration Deadline(const catalog::BackupRecord& record) const;
   ApiLoad Load() const;
   // Calls since the last flush, by class name.
@@ -133,7 +139,7 @@ class BackupRunner {
   // The backup that runs or is about to.
   std::optional<catalog::BackupRecord> running_ ABSL_GUARDED_BY(mutex_);
   crawl::Crawler* crawler_ ABSL_GUARDED_BY(mutex_) = nullptr;
-  // What the writing of the snapshot waits for.
+  // What the writing of the snapshot, or of the backup's end, waits for.
   std::string commit_problem_ ABSL_GUARDED_BY(mutex_);
   RateMeter rate_ ABSL_GUARDED_BY(mutex_);
   Calls flushed_ ABSL_GUARDED_BY(mutex_) = {};

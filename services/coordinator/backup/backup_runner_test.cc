@@ -1,10 +1,14 @@
 #include "services/coordinator/backup/backup_runner.h"
 
+#include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "clients/bim360/fake_bim360_client.h"
 #include "clients/http/host_policy.h"
 #include "clients/storage/temp_folder.h"
@@ -15,6 +19,7 @@
 #include "services/common/status_macros.h"
 #include "services/common/status_matchers.h"
 #include "services/coordinator/catalog/sqlite_catalog.h"
+#include "services/coordinator/catalog/sqlite_database.h"
 #include "services/coordinator/lease/fake_blobs.h"
 
 namespace bimbackup::backup {
@@ -25,6 +30,25 @@ using bim360::FakeBim360Client;
 using catalog::BackupState;
 using testing::HasSubstr;
 
+// The machine's clock, set forward on demand; knows who waits on it.
+class TestClock : public SystemClock {
+ public:
+  absl::Duration Monotonic() const override {
+    return SystemClock::Monotonic() + absl::Hours(hours_ahead.load());
+  }
+  bool WaitUntil(Mutex& mutex, CondVar& condition,
+                 absl::Duration deadline) override
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    if (std::this_thread::get_id() == watched.load()) watched_waits = true;
+    return SystemClock::WaitUntil(mutex, condition,
+                                  deadline - absl::Hours(hours_ahead.load()));
+  }
+
+  std::atomic<int> hours_ahead = 0;
+  std::atomic<std::thread::id> watched;
+  std::atomic<bool> watched_waits = false;
+};
+
 // Leaves snapshots that only the catalog knows.
 class FakeSnapshotStep : public SnapshotStep {
  public:
@@ -32,6 +56,7 @@ class FakeSnapshotStep : public SnapshotStep {
 
   absl::Status WriteSnapshot(const catalog::BackupRecord& backup,
                              BackupState) override {
+    if (on_write) on_write();
     if (failures_left > 0) {
       --failures_left;
       return absl::ResourceExhaustedError("no space left");
@@ -44,6 +69,7 @@ class FakeSnapshotStep : public SnapshotStep {
   }
 
   // Set before a run.
+  std::function<void()> on_write;
   int failures_left = 0;
   absl::Status write_status;
   absl::Status latest_status;
@@ -146,7 +172,7 @@ class BackupRunnerTest : public testing::Test {
     return WorkUntilEnd();
   }
 
-  SystemClock clock_;
+  TestClock clock_;
   SeededRandom random_{1};
   storage::TempFolder state_;
   lease::FakeBlobs blobs_;
@@ -203,10 +229,61 @@ TEST_F(BackupRunnerTest, WaitsForRoomForTheSnapshot) {
   EXPECT_EQ(snapshot_->failures_left, 0);
 }
 
+TEST_F(BackupRunnerTest, WaitsForRoomLongerThanForAnythingElse) {
+  snapshot_->failures_left = 2;
+  snapshot_->on_write = [this] { clock_.hours_ahead += 2; };
+  const BackupView view = Run();
+  EXPECT_EQ(view.record.state, BackupState::kSucceeded) << view.record.message;
+}
+
+TEST_F(BackupRunnerTest, KeepsASnapshotThatIsCancelledWhileItIsWritten) {
+  std::thread canceller;
+  snapshot_->on_write = [&] {
+    canceller = std::thread([this] {
+      clock_.watched = std::this_thread::get_id();
+      const auto view = runner_->GetBackup("-");
+      ASSERT_OK(view);
+      EXPECT_THAT(runner_->CancelBackup(view->record.id),
+                  StatusIs(absl::StatusCode::kFailedPrecondition));
+    });
+    while (!clock_.watched_waits) std::this_thread::yield();
+  };
+  const BackupView view = Run();
+  canceller.join();
+  EXPECT_EQ(view.record.state, BackupState::kSucceeded) << view.record.message;
+  EXPECT_EQ(view.record.snapshot_id, view.record.id);
+}
+
+TEST_F(BackupRunnerTest, RecordsItsEndOnceTheCatalogTakesIt) {
+  ASSERT_OK_AND_ASSIGN(
+      const auto database,
+      catalog::Database::Open(state_.path() + "/catalog.db",
+                              catalog::Database::Mode::kReadWrite));
+  snapshot_->on_write = [&] {
+    database->Execute(
+        "CREATE TRIGGER full BEFORE UPDATE OF state ON backups "
+        "WHEN NEW.end_time IS NOT NULL "
+        "BEGIN SELECT RAISE(ABORT, 'no room'); END");
+  };
+  ASSERT_OK_AND_ASSIGN(BackupView view, runner_->StartBackup({}));
+  std::vector<lease::TransferResult> results;
+  while (!absl::StrContains(view.record.message, "could not be recorded")) {
+    ASSERT_FALSE(catalog::HasEnded(view.record.state));
+    Work(results);
+    ASSERT_OK_AND_ASSIGN(view, runner_->GetBackup("-"));
+  }
+  database->Execute("DROP TRIGGER full");
+  EXPECT_OK(database->TakeStatus());
+  EXPECT_EQ(WorkUntilEnd().record.state, BackupState::kSucceeded);
+  snapshot_->on_write = nullptr;
+  EXPECT_EQ(Run().record.state, BackupState::kSucceeded);
+}
+
 TEST_F(BackupRunnerTest, TellsOfALatestViewThatIsBehind) {
   snapshot_->latest_status = absl::InternalError("no link");
   const BackupView view = Run();
-  EXPECT_EQ(view.record.state, BackupState::kSucceeded);
+  EXPECT_EQ(view.record.state, BackupState::kPartial);
+  EXPECT_NE(view.record.snapshot_id, "");
   EXPECT_THAT(view.record.message, HasSubstr("no link"));
 }
 
