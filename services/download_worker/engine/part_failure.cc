@@ -26,7 +26,25 @@ PartFailure ClassifyHttpStatus(int status) {
   }
 }
 
+PartFailure ClassifyStorageError(const absl::Status& error) {
+  const Outcome outcome = StorageOutcome(error);
+  switch (outcome) {
+    case Outcome::kInvalid:
+      return {FailureAction::kFail, outcome};
+    case Outcome::kCorrupt:
+      return {FailureAction::kRestart, outcome};
+    default:
+      return {FailureAction::kStorage, outcome};
+  }
+}
+
 }  // namespace
+
+Outcome StorageOutcome(const absl::Status& error) {
+  if (absl::IsInvalidArgument(error)) return Outcome::kInvalid;
+  if (absl::IsDataLoss(error)) return Outcome::kCorrupt;
+  return Outcome::kStorageFailed;
+}
 
 PartFailure ClassifyPart(const PartResult& result) {
   switch (result.end) {
@@ -37,7 +55,7 @@ PartFailure ClassifyPart(const PartResult& result) {
     case PartEnd::kChanged:
       return {FailureAction::kRestart, Outcome::kCorrupt};
     case PartEnd::kStorage:
-      return {FailureAction::kStorage, Outcome::kStorageFailed};
+      return ClassifyStorageError(result.status);
     case PartEnd::kInvalid:
       return {FailureAction::kFail, Outcome::kInvalid};
     case PartEnd::kMalformed:

@@ -3,6 +3,7 @@
 #ifndef SERVICES_DOWNLOAD_WORKER_ENGINE_PART_FAILURE_H_
 #define SERVICES_DOWNLOAD_WORKER_ENGINE_PART_FAILURE_H_
 
+#include "absl/status/status.h"
 #include "services/download_worker/engine/part_fetch.h"
 #include "services/download_worker/engine/transfer_task.h"
 
@@ -29,6 +30,11 @@ struct PartFailure {
   // often.
   Outcome outcome = Outcome::kRetryable;
 };
+
+// How a transfer ends to which the storage said `error`: INVALID_ARGUMENT
+// (a file too large or a name too long for it) and DATA_LOSS are the file's
+// own, anything else is the storage's.
+Outcome StorageOutcome(const absl::Status& error);
 
 // Classes a result whose end is not kComplete.
 PartFailure ClassifyPart(const PartResult& result);

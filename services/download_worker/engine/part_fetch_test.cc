@@ -193,6 +193,21 @@ TEST_F(PartFetchTest, GoesNowhereOnceItIsAbandoned) {
   EXPECT_EQ(sink_->body, "");
 }
 
+TEST(ClassifyPartTest, TellsAFileThatCannotBeStoredFromABadStorage) {
+  const auto classify = [](const absl::Status& error) {
+    return ClassifyPart({.end = PartEnd::kStorage, .status = error});
+  };
+  const PartFailure too_large = classify(absl::InvalidArgumentError("x"));
+  EXPECT_EQ(too_large.action, FailureAction::kFail);
+  EXPECT_EQ(too_large.outcome, Outcome::kInvalid);
+  const PartFailure bad = classify(absl::DataLossError("x"));
+  EXPECT_EQ(bad.action, FailureAction::kRestart);
+  EXPECT_EQ(bad.outcome, Outcome::kCorrupt);
+  const PartFailure full = classify(absl::ResourceExhaustedError("x"));
+  EXPECT_EQ(full.action, FailureAction::kStorage);
+  EXPECT_EQ(full.outcome, Outcome::kStorageFailed);
+}
+
 TEST(ClassifyPartTest, FollowsTheTable) {
   struct {
     int status;

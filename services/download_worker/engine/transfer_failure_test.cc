@@ -276,6 +276,29 @@ TEST_F(TransferFailureTest, ReportsAFailedCommit) {
   EXPECT_THAT(report.message, HasSubstr("disk full"));
 }
 
+TEST_F(TransferFailureTest, AFileThatCannotBeStoredHoldsUpNoOther) {
+  const TransferTask large = Put(1, "large", "content");
+  const TransferTask next = Put(2, "next", "other");
+  faulty_.faults().Fail(storage::StorageCall::kWriteAt,
+                        absl::InvalidArgumentError("File too large"), 0, 1);
+  StartEngine();
+  EXPECT_EQ(Run(large).outcome, Outcome::kInvalid);
+  EXPECT_EQ(engine_->storage_problem(), "");
+  ExpectStored(Run(next), "other");
+}
+
+TEST_F(TransferFailureTest, FetchesABlobThatCameApartFromZero) {
+  const TransferTask task = Put(1, "file", "content");
+  faulty_.faults().Fail(storage::StorageCall::kCommitBlob,
+                        absl::DataLossError("only 3 bytes were written"), 0, 1);
+  StartEngine();
+  EXPECT_EQ(Run(task).outcome, Outcome::kCorrupt);
+  EXPECT_EQ(engine_->storage_problem(), "");
+  const TransferReport second = Run(task);
+  ExpectStored(second, "content");
+  EXPECT_EQ(second.bytes_received, 7);
+}
+
 TEST_F(TransferFailureTest, KeepsWhatAReleasedTransferHasForItsSuccessor) {
   const std::string bytes = AperiodicBytes(kLarge, 8);
   const TransferTask task = Put(1, "large", bytes);

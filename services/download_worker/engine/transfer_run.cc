@@ -68,7 +68,7 @@ void TransferRun::Open() {
   auto writer = deps_.storage.OpenBlobWriter(task_.storage_urn);
   if (!writer.ok()) {
     host_.ReleaseSlot(handle_);
-    Fail(Outcome::kStorageFailed, writer.status().message());
+    Fail(StorageOutcome(writer.status()), writer.status().message());
     return;
   }
   blob_ = std::make_unique<PartialBlob>(*std::move(writer), task_.storage_urn,

@@ -63,10 +63,14 @@ void TransferRun::AfterCommit(const absl::Status& status) {
   if (status.ok()) {
     report_.outcome = Outcome::kStored;
   } else {
-    report_.outcome = Outcome::kStorageFailed;
+    report_.outcome = StorageOutcome(status);
     report_.message = absl::StrCat(status.message());
   }
-  End();
+  if (report_.outcome == Outcome::kCorrupt) {
+    DiscardAndEnd();
+  } else {
+    End();
+  }
 }
 
 void TransferRun::Restart(absl::string_view why, Outcome outcome) {
