@@ -37,8 +37,10 @@ absl::Status PrepareFile(const PendingCommit& commit) {
 
 }  // namespace
 
-CommitQueue::CommitQueue(const StorageFolders& folders)
-    : folders_(folders), thread_([this] { Run(); }) {}
+CommitQueue::CommitQueue(const StorageFolders& folders, bool sync_together)
+    : folders_(folders),
+      sync_together_(sync_together),
+      thread_([this] { Run(); }) {}
 
 CommitQueue::~CommitQueue() {
   {
@@ -91,8 +93,11 @@ void CommitQueue::Prepare(Group& group) { Filter(group, PrepareFile); }
 
 void CommitQueue::Sync(Group& written, Group& moved) {
   const bool few = written.size() + moved.size() <= kFewFiles;
-  if (!few && SyncFileSystem(folders_.root.get()).ok()) return;
-  // Few, or the error of one among many, which this finds.
+  if (sync_together_ && !few && SyncFileSystem(folders_.root.get()).ok()) {
+    return;
+  }
+  // Few, or a share whose server syncfs() may not wait for, or the error of one
+  // among many, which this finds.
   Filter(written,
          [](PendingCommit& commit) { return SyncAll(commit.blob->fd()); });
   Filter(moved, [this](PendingCommit& commit) -> absl::Status {

@@ -33,8 +33,9 @@ struct PendingCommit {
 // and folder only. Thread-safe.
 class CommitQueue {
  public:
-  // `folders` outlives the queue.
-  explicit CommitQueue(const StorageFolders& folders);
+  // `folders` outlives the queue. Unless `sync_together`, each file and
+  // folder is waited for by itself, as SyncReachesDisk() tells.
+  CommitQueue(const StorageFolders& folders, bool sync_together);
 
   // Commits what has been added, then ends.
   ~CommitQueue();
@@ -61,6 +62,7 @@ class CommitQueue {
   static void Report(PendingCommit commit, const absl::Status& status);
 
   const StorageFolders& folders_;
+  const bool sync_together_;
   Mutex mutex_;
   CondVar changed_;
   std::deque<PendingCommit> waiting_ ABSL_GUARDED_BY(mutex_);

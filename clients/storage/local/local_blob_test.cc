@@ -1,5 +1,6 @@
 // What is particular to blobs in a folder: names, modes, locks, crashes.
 
+#include <linux/magic.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -10,8 +11,13 @@
 #include <future>
 #include <memory>
 
+#include "absl/strings/str_cat.h"
+#include "clients/storage/local/commit_queue.h"
+#include "clients/storage/local/layout.h"
+#include "clients/storage/local/local_blob_writer.h"
 #include "clients/storage/local/local_storage.h"
 #include "clients/storage/local/part_journal.h"
+#include "clients/storage/local/posix_file.h"
 #include "clients/storage/temp_folder.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -21,9 +27,12 @@
 namespace bimbackup::storage::local {
 namespace {
 
+using ::absl_testing::IsOk;
 using ::absl_testing::StatusIs;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 class LocalBlobTest : public testing::Test {
  protected:
@@ -288,6 +297,46 @@ TEST_F(LocalBlobTest, AFileTooLargeForTheFileSystemIsNoFullDisk) {
   const absl::Status written = writer->WriteAt(0, std::string(8192, 'x'));
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &former), 0);
   EXPECT_THAT(written, StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST(SyncReachesDiskTest, OnLocalFileSystemsOnly) {
+  for (const int64_t local : {EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, TMPFS_MAGIC,
+                              OVERLAYFS_SUPER_MAGIC}) {
+    EXPECT_TRUE(SyncReachesDisk(local)) << local;
+  }
+  EXPECT_TRUE(SyncReachesDisk(BTRFS_SUPER_MAGIC));
+  for (const int64_t elsewhere :
+       {NFS_SUPER_MAGIC, SMB_SUPER_MAGIC, FUSE_SUPER_MAGIC, 0}) {
+    EXPECT_FALSE(SyncReachesDisk(elsewhere)) << elsewhere;
+  }
+  EXPECT_FALSE(SyncReachesDisk(CIFS_SUPER_MAGIC));
+  EXPECT_EQ(FileSystemType(-1), 0);
+}
+
+TEST_F(LocalBlobTest, CommitsManyWhereEachFileIsWaitedForByItself) {
+  constexpr int kBlobs = 20;
+  StorageFolders folders;
+  folders.path = folder_.path();
+  ASSERT_OK_AND_ASSIGN(folders.root, OpenRoot(folders.path));
+  ASSERT_OK_AND_ASSIGN(folders.temporary,
+                       OpenFolderAt(folders.root.get(), "tmp"));
+  std::vector<absl::Status> ends;
+  {
+    CommitQueue queue(folders, /*sync_together=*/false);
+    for (int i = 0; i < kBlobs; ++i) {
+      const std::string bytes = absl::StrCat("blob ", i);
+      ASSERT_OK_AND_ASSIGN(auto writer,
+                           LocalBlobWriter::Open(folders, queue, bytes));
+      ASSERT_OK(writer->WriteAt(0, bytes));
+      writer->Commit(Sha256Hex(bytes), bytes.size(),
+                     [&](const absl::Status& end) { ends.push_back(end); });
+    }
+  }
+  EXPECT_THAT(ends, SizeIs(kBlobs));
+  EXPECT_THAT(ends, Each(IsOk()));
+  for (int i = 0; i < kBlobs; ++i) {
+    EXPECT_OK(storage_->GetBlobSize(Sha256Hex(absl::StrCat("blob ", i))));
+  }
 }
 
 TEST(ErrnoStatusTest, ErrorsGetTheSeamsCodes) {

@@ -12,6 +12,7 @@
 #include "clients/storage/local/commit_queue.h"
 #include "clients/storage/local/layout.h"
 #include "clients/storage/local/local_latest_view.h"
+#include "clients/storage/local/posix_file.h"
 #include "clients/storage/storage.h"
 
 namespace bimbackup::storage::local {
@@ -47,7 +48,8 @@ class LocalStorage : public Storage {
   const StorageFolders folders_;
   const std::string id_;
   const LatestMode latest_;
-  CommitQueue commits_{folders_};
+  CommitQueue commits_{folders_,
+                       SyncReachesDisk(FileSystemType(folders_.root.get()))};
 };
 
 }  // namespace bimbackup::storage::local

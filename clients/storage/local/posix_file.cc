@@ -2,7 +2,9 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -143,6 +145,29 @@ absl::Status SyncAll(int fd) {
 absl::Status SyncFileSystem(int fd) {
   if (syncfs(fd) == 0) return absl::OkStatus();
   return ErrnoStatus(errno, "make durable", "the storage");
+}
+
+bool SyncReachesDisk(int64_t file_system_type) {
+  constexpr int64_t kZfs = 0x2FC12FC1;  // Has no name in linux/magic.h.
+  switch (file_system_type) {
+    case EXT4_SUPER_MAGIC:  // ext2 and ext3 as well
+    case XFS_SUPER_MAGIC:
+    case BTRFS_SUPER_MAGIC:
+    case F2FS_SUPER_MAGIC:
+    case TMPFS_MAGIC:
+    case OVERLAYFS_SUPER_MAGIC:
+    case kZfs:
+      return true;
+    default:
+      return false;
+  }
+}
+
+int64_t FileSystemType(int fd) {
+  struct statfs info;
+  if (fstatfs(fd, &info) != 0) return 0;
+  // Some are 32 bits and negative where long is that wide.
+  return static_cast<uint32_t>(info.f_type);
 }
 
 absl::Status MoveWithoutReplacing(int from_folder, const std::string& from,

@@ -74,6 +74,13 @@ absl::Status SyncAll(int fd);
 // Everything of the file system that `fd` is on.
 absl::Status SyncFileSystem(int fd);
 
+// Whether syncfs() waits for the disk on file systems of this type (statfs's
+// f_type): on local ones that are known to. Where another machine or process
+// keeps the files (NFS, SMB, FUSE), it may end before they are durable.
+bool SyncReachesDisk(int64_t file_system_type);
+// The f_type of the file system that `fd` is on; 0, no type, on error.
+int64_t FileSystemType(int fd);
+
 // Moves a file where nothing has its new name; ALREADY_EXISTS otherwise, and
 // the file stays where it was. On file systems that cannot do so in one step
 // the file has both names for a moment.
