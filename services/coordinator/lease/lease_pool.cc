@@ -13,8 +13,10 @@
 namespace bimbackup::lease {
 namespace {
 
-// How often one lease's URLs are signed again.
-constexpr int kMaxResolved = 8;
+// How often one lease's URLs are signed again. A large file outlives its URLs
+// many times: this is above what a worker asks for in one lease (its engine's
+// `signatures`, 48), so that the worker's own bound is the one that is met.
+constexpr int kMaxResolved = 64;
 
 absl::Status Stopping() {
   return absl::UnavailableError("the coordinator is stopping");
