@@ -297,7 +297,7 @@ TEST_F(LeasePoolTest, GrantsNothingWhileTheStorageIsFull) {
   WorkerReport report = Report("w1", 4);
   report.results = {full};
   EXPECT_THAT(Exchange(report).granted, IsEmpty());
-  EXPECT_EQ(pool->stats().storage_problem, "no space left");
+  EXPECT_THAT(pool->stats().storage_problem, HasSubstr("full"));
   Advance(absl::Minutes(2));
   EXPECT_THAT(Take("w1", 4), IsEmpty());
   EXPECT_THAT(pool->stats().storage_problem, HasSubstr("full"));
@@ -305,6 +305,40 @@ TEST_F(LeasePoolTest, GrantsNothingWhileTheStorageIsFull) {
   Advance(absl::Minutes(2));
   EXPECT_THAT(Take("w1", 4), Not(IsEmpty()));
   EXPECT_EQ(pool->stats().storage_problem, "");
+}
+
+TEST_F(LeasePoolTest, FailureThatOnlyWorkersSeeStopsNobodyAndEnds) {
+  AddTransfers(1);
+  Begin();
+  for (int attempt = 1; attempt <= kMaxStorageFailed; ++attempt) {
+    EXPECT_EQ(store.StateOf(1), TransferState::kPending) << attempt;
+    const auto granted = Take("w1", 1);
+    ASSERT_THAT(granted, SizeIs(1)) << attempt;
+    TransferResult failed = Ended(granted[0], Outcome::kStorageFailed);
+    failed.message = "permission denied";
+    WorkerReport report = Report("w1", 0);
+    report.results = {failed};
+    Exchange(report);
+    EXPECT_EQ(pool->stats().storage_problem, "");
+    Advance(absl::Seconds(40));
+  }
+  EXPECT_EQ(store.StateOf(1), TransferState::kFailed);
+}
+
+TEST_F(LeasePoolTest, StorageThatIsGoneFailsNoTransfer) {
+  AddTransfers(1);
+  Begin();
+  for (int attempt = 0; attempt < 2 * kMaxStorageFailed; ++attempt) {
+    const auto granted = Take("w1", 1);
+    ASSERT_THAT(granted, SizeIs(1)) << attempt;
+    blobs.SetFree(0);
+    WorkerReport report = Report("w1", 0);
+    report.results = {Ended(granted[0], Outcome::kStorageFailed)};
+    Exchange(report);
+    blobs.SetFree(int64_t{1} << 40);
+    Advance(absl::Minutes(2));
+  }
+  EXPECT_NE(store.StateOf(1), TransferState::kFailed);
 }
 
 TEST_F(LeasePoolTest, KeepsAResultUncountedWhileTheStorageIsGone) {
@@ -390,10 +424,14 @@ TEST_F(LeasePoolTest, BoundsHowOftenALeaseIsResolved) {
   Begin();
   const auto granted = Take("w1", 4);
   absl::Status status;
-  for (int i = 0; i < 20 && status.ok(); ++i) {
+  int resolved = 0;
+  while (resolved < 100 && status.ok()) {
     status = pool->ResolveDownload("w1", 1, granted[0].epoch).status();
+    if (status.ok()) ++resolved;
   }
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kResourceExhausted));
+  // What a worker's engine asks for at most.
+  EXPECT_GE(resolved, 48);
 }
 
 TEST_F(LeasePoolTest, TellsAWorkerToDrainAndGrantsItNothing) {

@@ -27,8 +27,10 @@ void Tally::Count(Outcome outcome) {
     case Outcome::kReleased:
       ++releases;
       return;
-    case Outcome::kStored:
     case Outcome::kStorageFailed:
+      ++storage_failed;
+      return;
+    case Outcome::kStored:
       return;
     case Outcome::kUnspecified:
       ++losses;
@@ -57,8 +59,10 @@ Verdict JudgeOutcome(Outcome outcome, const Tally& tally, Random& random) {
     case Outcome::kUnspecified:
       return {.retry = tally.losses < kMaxLosses};
     case Outcome::kStored:
-    case Outcome::kStorageFailed:
       return {.retry = true};
+    case Outcome::kStorageFailed:
+      return {.retry = tally.storage_failed < kMaxStorageFailed,
+              .delay = kBackoff.Delay(tally.storage_failed, random)};
     case Outcome::kRetryable:
       return {.retry = tally.retryable < kMaxRetryable,
               .delay = kBackoff.Delay(tally.retryable, random)};

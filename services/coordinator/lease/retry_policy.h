@@ -19,12 +19,15 @@ struct Tally {
   int refused = 0;
   int not_found = 0;
   int corrupt = 0;
+  // Failures of the storage that the coordinator did not see.
+  int storage_failed = 0;
   // Leases whose worker was not heard of any more.
   int losses = 0;
   // Leases that a worker gave back.
   int releases = 0;
 
-  // Counts one more ending of this kind; kUnspecified is a lost worker.
+  // Counts one more ending of this kind; kUnspecified is a lost worker. Not
+  // for a storage that is full or gone: that is no transfer's fault.
   void Count(Outcome outcome);
 };
 
@@ -33,6 +36,7 @@ inline constexpr int kMaxRetryable = 5;
 inline constexpr int kMaxRefused = 2;
 inline constexpr int kMaxNotFound = 2;
 inline constexpr int kMaxCorrupt = 2;
+inline constexpr int kMaxStorageFailed = 5;
 inline constexpr int kMaxLosses = 10;
 inline constexpr int kMaxReleases = 100;
 

@@ -21,13 +21,15 @@ TEST(RetryPolicyTest, BoundsEveryKindOfEnding) {
   EXPECT_EQ(AttemptsUntilFailure(Outcome::kRefused), kMaxRefused);
   EXPECT_EQ(AttemptsUntilFailure(Outcome::kNotFound), kMaxNotFound);
   EXPECT_EQ(AttemptsUntilFailure(Outcome::kCorrupt), kMaxCorrupt);
+  EXPECT_EQ(AttemptsUntilFailure(Outcome::kStorageFailed), kMaxStorageFailed);
   EXPECT_EQ(AttemptsUntilFailure(Outcome::kUnspecified), kMaxLosses);
   EXPECT_EQ(AttemptsUntilFailure(Outcome::kReleased), kMaxReleases);
   EXPECT_EQ(AttemptsUntilFailure(Outcome::kInvalid), 1);
 }
 
-TEST(RetryPolicyTest, NeverBlamesTheTransferForTheStorage) {
-  EXPECT_EQ(AttemptsUntilFailure(Outcome::kStorageFailed), -1);
+TEST(RetryPolicyTest, UncountedFailureOfTheStorageIsNoAttempt) {
+  SeededRandom random(1);
+  EXPECT_TRUE(JudgeOutcome(Outcome::kStorageFailed, {}, random).retry);
 }
 
 TEST(RetryPolicyTest, CountsLossesApartFromAttempts) {

@@ -32,7 +32,7 @@ catalog::AttemptRecord MakeAttempt(absl::string_view worker_id,
 
 std::string FailureReason(const Tally& tally, const TransferResult& result) {
   const int attempts = tally.retryable + tally.refused + tally.not_found +
-                       tally.corrupt + tally.losses;
+                       tally.corrupt + tally.storage_failed + tally.losses;
   if (attempts <= 1) return result.message;
   return absl::StrCat(result.message, " (attempt ", attempts, ", the last)");
 }
@@ -60,7 +60,9 @@ Settler::Acknowledge Settler::AddResult(absl::string_view worker_id,
     return AddStored(worker_id, result, true);
   }
   if (result.outcome == Outcome::kStorageFailed) {
-    gate_.Close(result.message, clock_.Monotonic());
+    // The worker has paused itself. Whether it was alone with its trouble, such
+    // as a mount of its own, shows only from here.
+    gate_.Check(clock_.Monotonic());
   }
   AddFailure(worker_id, result, /*own=*/false);
   return Acknowledge::kAfterCommit;
@@ -147,7 +149,9 @@ void Settler::AddFailure(absl::string_view worker_id,
   ending.tally = entry->tally;
   ending.own = own;
   ending.worker_id = ToString(worker_id);
-  ending.tally.Count(result.outcome);
+  if (result.outcome != Outcome::kStorageFailed || gate_.open()) {
+    ending.tally.Count(result.outcome);
+  }
   const Verdict verdict = JudgeOutcome(result.outcome, ending.tally, random_);
   ending.retry = verdict.retry;
   ending.not_before = clock_.Monotonic() + verdict.delay;

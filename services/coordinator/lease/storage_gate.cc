@@ -9,6 +9,7 @@ namespace {
 
 constexpr absl::Duration kFirstWait = absl::Seconds(2);
 constexpr absl::Duration kLongestWait = absl::Seconds(60);
+constexpr absl::Duration kBetweenChecks = absl::Seconds(1);
 
 }  // namespace
 
@@ -21,6 +22,16 @@ void StorageGate::Close(absl::string_view problem, absl::Duration now) {
   wait_ = again ? std::min(2 * wait_, kLongestWait) : kFirstWait;
   wait_ = std::max(wait_, kFirstWait);
   next_probe_ = now + wait_;
+}
+
+void StorageGate::Check(absl::Duration now) {
+  if (!open() || now - checked_ < kBetweenChecks) return;
+  const std::string problem = FindProblem();
+  if (problem.empty()) {
+    checked_ = now;
+  } else {
+    Close(problem, now);
+  }
 }
 
 void StorageGate::Probe(absl::Duration now) {

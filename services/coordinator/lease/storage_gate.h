@@ -24,6 +24,10 @@ class StorageGate {
   // The storage failed: nothing is granted for now.
   void Close(absl::string_view problem, absl::Duration now);
 
+  // Somebody else says that the storage failed: looks at it, once a second at
+  // most, and closes where it is not well. Reads from the storage.
+  void Check(absl::Duration now);
+
   // Opens the gate when its time has come and the storage is well. Reads
   // from the storage.
   void Probe(absl::Duration now);
@@ -43,6 +47,8 @@ class StorageGate {
   std::string problem_;
   absl::Duration wait_;
   absl::Duration next_probe_;
+  // Last found well by Check().
+  absl::Duration checked_ = -absl::InfiniteDuration();
   absl::Duration opened_ = -absl::InfiniteDuration();
 };
 
