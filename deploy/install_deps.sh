@@ -22,7 +22,7 @@ readonly minimal=(
 readonly development=(
   ccache clang-14 clang-format-14 clang-tidy-14 debootstrap git jq
   libbenchmark-dev libclang-rt-14-dev libgmock-dev libgtest-dev lld-14
-  procps python3 python3-jsonschema python3-yaml sqlite3 time zstd)
+  procps python3 python3-jsonschema python3-yaml sqlite3 time wrk zstd)
 
 want_minimal=false
 want_docker=false
