@@ -58,13 +58,27 @@ INSERT INTO shown(project_id, manifest, updating_to) VALUES(?, ?, ?)
 ON CONFLICT DO UPDATE SET manifest = excluded.manifest,
   updating_to = excluded.updating_to)sql";
 
+// What was not listed, and what is guarded: projects that vanished, and the
+// topmost of the folders and files that did.
 constexpr char kListUnlisted[] = R"sql(
+WITH problems(pk, reason) AS (
+  SELECT f.pk, f.unlisted FROM folders f JOIN frontier t ON t.task = f.task
+  WHERE f.unlisted IS NOT NULL AND t.blocked = 1
+  UNION ALL
+  SELECT root, 'guarded: vanished from the list of projects' FROM projects
+  WHERE vanished = 1
+  UNION ALL
+  SELECT pk, 'guarded: vanished with all that it held' FROM folders
+  WHERE missing = 2
+  UNION ALL
+  SELECT folder, 'guarded: vanished files of this folder: ' || COUNT(*)
+  FROM files WHERE missing = 2 GROUP BY folder)
 SELECT p.id, p.name, CASE WHEN f.parent = 0 THEN '' ELSE f.id END AS named,
-  f.pk, f.unlisted
-FROM folders f JOIN projects p ON p.pk = f.project
-JOIN frontier t ON t.task = f.task
-WHERE f.unlisted IS NOT NULL AND t.blocked = 1 AND (p.id, named) > (?1, ?2)
-ORDER BY p.id, named LIMIT ?3)sql";
+  f.pk, GROUP_CONCAT(reason, '; ')
+FROM problems JOIN folders f ON f.pk = problems.pk
+JOIN projects p ON p.pk = f.project
+WHERE (p.id, named) > (?1, ?2)
+GROUP BY p.id, named ORDER BY p.id, named LIMIT ?3)sql";
 
 std::string Hex(absl::string_view bytes) {
   return absl::BytesToHexString(bytes);

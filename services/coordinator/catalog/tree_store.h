@@ -66,7 +66,8 @@ class TreeStore {
   virtual absl::StatusOr<std::vector<ShownProject>> ListShown() = 0;
   virtual absl::Status SetShown(const ShownProject& shown) = 0;
 
-  // Folders and projects that this backup could not list, in order of
+  // Folders and projects that this backup could not list, and those that are
+  // guarded or hold guarded files (of guarded ones, the topmost), in order of
   // project and folder id, after the given pair.
   virtual absl::StatusOr<std::vector<UnlistedRecord>> ListUnlisted(
       absl::string_view after_project, absl::string_view after_folder,

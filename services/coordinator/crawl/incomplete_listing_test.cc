@@ -57,6 +57,21 @@ TEST_F(IncompleteListingTest, FolderThatStaysForbiddenChangesNothing) {
   EXPECT_FALSE(harness_.IsChanged("b.1"));
 }
 
+TEST_F(IncompleteListingTest, KeepsWhatMovedToWhereNobodyMayLook) {
+  harness_.Backup();
+  client().RemoveFolder(plans_, old_);
+  client().LinkFolder(models_, old_);
+  client().FailNext(Call::kListFolderContents, models_,
+                    absl::PermissionDeniedError("HTTP 403"), -1);
+  for (int night = 0; night < 3; ++night) {
+    EXPECT_EQ(harness_.Backup().counters.unlisted, 1);
+    EXPECT_THAT(harness_.Tree(), Contains(Key("Tower/Plans/Old/b.pdf")));
+  }
+  client().ClearFailures();
+  harness_.Backup();
+  EXPECT_EQ(harness_.Tree(), harness_.TrueTree());
+}
+
 TEST_F(IncompleteListingTest, NamesAProjectThatCannotBeListed) {
   harness_.Backup();
   AddProject("b.2", "Bridge");
@@ -197,6 +212,8 @@ TEST_F(IncompleteListingTest, GuardsWhatVanishesInSuspiciousNumber) {
       harness_.Tree(),
       AllOf(Contains(Pair("Tower/Plans/Old", EndsWith(" guarded"))),
             Contains(Pair("Tower/Plans/Old/x7", EndsWith(" guarded")))));
+  EXPECT_THAT(harness_.Unlisted(),
+              ElementsAre(HasSubstr("Tower/Plans/Old: guarded: vanished")));
   EXPECT_EQ(harness_.Backup().counters.guarded, 152);
   client().LinkFolder(plans_, old_);
   EXPECT_EQ(harness_.Backup().counters.guarded, 0);
@@ -220,6 +237,8 @@ TEST_F(IncompleteListingTest, KeepsAProjectThatLeavesTheListing) {
   harness_.Backup();
   client().RemoveProject("b.1");
   EXPECT_EQ(harness_.Backup().counters.guarded, 7);
+  EXPECT_THAT(harness_.Unlisted(),
+              ElementsAre(HasSubstr("Tower: guarded: vanished")));
   EXPECT_THAT(harness_.Tree(),
               AllOf(Contains(Pair("Tower", "project vanished")),
                     Contains(Key("Tower/Plans/Old/b.pdf"))));
