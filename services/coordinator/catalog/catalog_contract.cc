@@ -209,6 +209,20 @@ TEST_P(CatalogContract, FrontierSurvivesARestartAtItsPage) {
   EXPECT_EQ(catalog_->GetTotals()->files, 1);
 }
 
+TEST_P(CatalogContract, DefectInTheListOfProjectsSurvivesARestart) {
+  ASSERT_OK_AND_ASSIGN(const BackupRecord backup, catalog_->CreateBackup({}));
+  ASSERT_OK(catalog_->BeginCrawl(backup.number, nullptr));
+  FrontierTask task = TakeTask("");
+  for (const char* defect : {"", "one is odd", "two are odd"}) {
+    ASSERT_OK(catalog_->CommitProjectPage(backup.number, task, {}, {}, defect,
+                                          "https://api/next"));
+  }
+  Reopen();
+  ASSERT_OK_AND_ASSIGN(const auto running, catalog_->GetRunningBackup());
+  ASSERT_TRUE(running.has_value());
+  EXPECT_EQ(running->message, "one is odd");
+}
+
 TEST_P(CatalogContract, HandsOutATaskOnceAndTheNewestFirst) {
   const BackupNumber backup = StartWithProject();
   ListFolder(backup, "root", {Folder("a", "1"), Folder("b", "1")}, {});

@@ -86,8 +86,9 @@ class CrawlStore {
 
   // One page of the hub's projects. On the last, projects that were in no
   // page are marked vanished, unless the list is empty or some page had a
-  // defect. `wanted` tells, per project of the page, whether the backup's
-  // filter lets it be listed.
+  // defect. A defect becomes the backup's message, unless it has one, so that
+  // a process that takes the backup up knows of it. `wanted` tells, per project
+  // of the page, whether the backup's filter lets it be listed.
   virtual absl::Status CommitProjectPage(
       BackupNumber backup, const FrontierTask& task,
       const std::vector<bim360::Project>& projects,

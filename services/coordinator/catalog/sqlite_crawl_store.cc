@@ -26,6 +26,9 @@ WHERE t.task = ?)sql";
 constexpr char kReadCarriedReason[] = R"sql(
 SELECT unlisted FROM folders WHERE pk = ? AND in_part = 0)sql";
 
+constexpr char kSetMessage[] =
+    "UPDATE backups SET message = ?2 WHERE number = ?1 AND message = ''";
+
 constexpr char kSetUnlisted[] =
     "UPDATE folders SET unlisted = ?2, in_part = 0 WHERE pk = ?1";
 
@@ -118,7 +121,7 @@ TreeWriter::Options SqliteCatalogImpl::WriterOptions(BackupNumber backup,
 }
 
 absl::Status SqliteCatalogImpl::CommitProjectPage(
-    BackupNumber /*backup*/, const FrontierTask& task,
+    BackupNumber backup, const FrontierTask& task,
     const std::vector<bim360::Project>& projects,
     const std::vector<bool>& wanted, absl::string_view defect,
     absl::string_view next_page_url) {
@@ -130,6 +133,7 @@ absl::Status SqliteCatalogImpl::CommitProjectPage(
       WriteProject(batch, row->task, projects[i], wanted[i]);
     }
     if (row->defect.empty()) absl::StrAppend(&row->defect, defect);
+    if (!defect.empty()) Run(database, kSetMessage, backup, defect);
     if (!next_page_url.empty()) {
       AdvanceTask(database, *row, next_page_url);
       return absl::OkStatus();

@@ -112,7 +112,7 @@ class Crawler {
   void CommitFailure(const catalog::FrontierTask& task,
                      const absl::Status& status);
   void NoteAnswer(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
-  void NoteProjects(const bim360::ProjectPage& page)
+  void NoteProjects(const bim360::ProjectPage& page, absl::string_view defect)
       ABSL_LOCKS_EXCLUDED(mutex_);
   // What is wrong with the projects that were seen, once all were.
   absl::Status CheckProjects() ABSL_LOCKS_EXCLUDED(mutex_);

@@ -82,7 +82,11 @@ void Crawler::ListProjects(FrontierTask task) {
                : page.status());
       return;
     }
-    NoteProjects(*page);
+    const std::string defect =
+        page->defects.empty() ? ""
+                              : absl::StrCat("in the list of projects ",
+                                             DescribeDefects(page->defects));
+    NoteProjects(*page, defect);
     absl::Status status = guard.Visit(page->next_page_url);
     if (page->next_page_url.empty()) status = CheckProjects();
     if (!status.ok()) {
@@ -94,9 +98,8 @@ void Crawler::ListProjects(FrontierTask task) {
       wanted.push_back(options_.filter.WantsProject(project.id, project.name));
     }
     if (!Commit([&] {
-          return store_.CommitProjectPage(
-              options_.backup, task, page->projects, wanted,
-              DescribeDefects(page->defects), page->next_page_url);
+          return store_.CommitProjectPage(options_.backup, task, page->projects,
+                                          wanted, defect, page->next_page_url);
         })) {
       return;
     }
@@ -106,17 +109,15 @@ void Crawler::ListProjects(FrontierTask task) {
   }
 }
 
-void Crawler::NoteProjects(const bim360::ProjectPage& page) {
+void Crawler::NoteProjects(const bim360::ProjectPage& page,
+                           absl::string_view defect) {
   MutexLock lock(mutex_);
   projects_seen_ += page.projects.size();
   for (const bim360::Project& project : page.projects) {
     projects_missed_.erase(project.id);
     projects_missed_.erase(project.name);
   }
-  if (!page.defects.empty() && message_.empty()) {
-    message_ =
-        absl::StrCat("in the list of projects ", DescribeDefects(page.defects));
-  }
+  if (message_.empty()) absl::StrAppend(&message_, defect);
 }
 
 absl::Status Crawler::CheckProjects() {
