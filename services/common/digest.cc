@@ -42,8 +42,7 @@ std::string Sha256Hex(absl::string_view bytes) {
 }
 
 bool IsSha256Hex(absl::string_view text) {
-  return text.size() == 64 &&
-         std::all_of(text.begin(), text.end(), [](char c) {
+  return text.size() == 64 && std::all_of(text.begin(), text.end(), [](char c) {
            return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
          });
 }

@@ -21,9 +21,7 @@ class Random {
   virtual uint64_t Next() = 0;
 
   // A value in [0, 1).
-  double NextDouble() {
-    return static_cast<double>(Next() >> 11) * 0x1.0p-53;
-  }
+  double NextDouble() { return static_cast<double>(Next() >> 11) * 0x1.0p-53; }
 
   // A random (version 4) UUID in lower case.
   std::string NextUuid();

@@ -19,9 +19,9 @@ TEST(RandomTest, UuidsAreVersionFourAndDistinct) {
   std::set<std::string> seen;
   for (int i = 0; i < 1000; ++i) {
     const std::string uuid = random.NextUuid();
-    ASSERT_THAT(uuid, testing::MatchesRegex(
-                          "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-"
-                          "[89ab][0-9a-f]{3}-[0-9a-f]{12}"));
+    ASSERT_THAT(uuid,
+                testing::MatchesRegex("[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-"
+                                      "[89ab][0-9a-f]{3}-[0-9a-f]{12}"));
     EXPECT_TRUE(seen.insert(uuid).second);
   }
 }

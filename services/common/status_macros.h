@@ -10,12 +10,11 @@
 #include "absl/status/statusor.h"
 
 // Returns from the function with the status of `expr` unless it is OK.
-#define ABSL_RETURN_IF_ERROR(expr)                \
-  do {                                            \
-    if (absl::Status status_macro_value = (expr); \
-        !status_macro_value.ok()) {               \
-      return status_macro_value;                  \
-    }                                             \
+#define ABSL_RETURN_IF_ERROR(expr)                                            \
+  do {                                                                        \
+    if (absl::Status status_macro_value = (expr); !status_macro_value.ok()) { \
+      return status_macro_value;                                              \
+    }                                                                         \
   } while (false)
 
 #define BIMBACKUP_STATUS_CONCAT_INNER(a, b) a##b
@@ -31,8 +30,8 @@
 // Assigns the value of the StatusOr `expr` to `lhs`, which may be a
 // declaration, or returns its status. A `lhs` with commas needs parentheses
 // of its own through a type alias.
-#define ABSL_ASSIGN_OR_RETURN(lhs, expr)                                    \
-  BIMBACKUP_ASSIGN_OR_RETURN_IMPL(                                          \
+#define ABSL_ASSIGN_OR_RETURN(lhs, expr) \
+  BIMBACKUP_ASSIGN_OR_RETURN_IMPL(       \
       BIMBACKUP_STATUS_CONCAT(status_or_macro_value, __LINE__), lhs, expr)
 
 #endif  // SERVICES_COMMON_STATUS_MACROS_H_

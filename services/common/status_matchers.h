@@ -49,8 +49,9 @@ MATCHER_P2(StatusIs, code, message, "has the status code and message") {
   *result_listener << GetStatus(arg).ToString();
   return GetStatus(arg).code() == code &&
          testing::ExplainMatchResult(
-             message, std::string(GetStatus(arg).message().data(),
-                                  GetStatus(arg).message().size()),
+             message,
+             std::string(GetStatus(arg).message().data(),
+                         GetStatus(arg).message().size()),
              result_listener);
 }
 
@@ -65,8 +66,8 @@ MATCHER_P2(StatusIs, code, message, "has the status code and message") {
   lhs = *std::move(temporary)
 #define BIMBACKUP_TEST_CONCAT_INNER(a, b) a##b
 #define BIMBACKUP_TEST_CONCAT(a, b) BIMBACKUP_TEST_CONCAT_INNER(a, b)
-#define ASSERT_OK_AND_ASSIGN(lhs, expr)      \
-  BIMBACKUP_ASSERT_OK_AND_ASSIGN_IMPL(       \
+#define ASSERT_OK_AND_ASSIGN(lhs, expr) \
+  BIMBACKUP_ASSERT_OK_AND_ASSIGN_IMPL(  \
       BIMBACKUP_TEST_CONCAT(test_status_or_, __LINE__), lhs, expr)
 
 #endif  // SERVICES_COMMON_STATUS_MATCHERS_H_
