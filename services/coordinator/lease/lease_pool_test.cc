@@ -307,6 +307,21 @@ TEST_F(LeasePoolTest, GrantsNothingWhileTheStorageIsFull) {
   EXPECT_EQ(pool->stats().storage_problem, "");
 }
 
+TEST_F(LeasePoolTest, DoesNotTakeABlobThatIsShorterThanListed) {
+  AddTransfers(1);
+  Begin();
+  const auto granted = Take("w1", 1);
+  ASSERT_THAT(granted, SizeIs(1));
+  TransferResult cut = Stored(granted[0]);
+  cut.sha256 = std::string(64, 'c');
+  --cut.size;
+  blobs.Put(cut.sha256, cut.size);
+  WorkerReport report = Report("w1", 0);
+  report.results = {cut};
+  EXPECT_THAT(Exchange(report).acknowledged, ElementsAre(1));
+  EXPECT_EQ(store.StateOf(1), TransferState::kPending);
+}
+
 TEST_F(LeasePoolTest, FailureThatOnlyWorkersSeeStopsNobodyAndEnds) {
   AddTransfers(1);
   Begin();

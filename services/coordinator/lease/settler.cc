@@ -39,6 +39,12 @@ std::string FailureReason(const Tally& tally, const TransferResult& result) {
 
 }  // namespace
 
+bool OnlyListingHasSize(const bim360::SignedDownload& download,
+                        const catalog::TransferRecord& transfer) {
+  return transfer.size.has_value() && !download.size.has_value() &&
+         !download.ranges.empty() && download.ranges.back().last == -1;
+}
+
 Settler::Settler(LeaseTable& table, catalog::TransferStore& store,
                  storage::Storage& storage, StorageGate& gate, Clock& clock,
                  Random& random)
@@ -102,6 +108,18 @@ Settler::Acknowledge Settler::AddStored(absl::string_view worker_id,
         "worker ", worker_id, " reported a blob of ", result.size,
         " bytes that is not in the storage: does it write to another folder?");
     AddFailure(worker_id, missing, /*own=*/false);
+    return Acknowledge::kAfterCommit;
+  }
+  const LeaseTable::Entry* entry =
+      current ? table_.Find(result.transfer_id) : nullptr;
+  if (entry != nullptr && entry->download.has_value() &&
+      OnlyListingHasSize(*entry->download, entry->transfer) &&
+      *entry->transfer.size != result.size) {
+    TransferResult cut = result;
+    cut.outcome = Outcome::kCorrupt;
+    cut.message = absl::StrCat(result.size, " bytes came of the ",
+                               *entry->transfer.size, " that are listed");
+    AddFailure(worker_id, cut, /*own=*/false);
     return Acknowledge::kAfterCommit;
   }
   Ending ending;

@@ -68,6 +68,11 @@ struct GrantedLease {
   int64_t epoch = 0;
 };
 
+// Whether the listing told a size which signing, with one open range, did not:
+// it is then what a download must amount to.
+bool OnlyListingHasSize(const bim360::SignedDownload& download,
+                        const catalog::TransferRecord& transfer);
+
 // What a worker is to do; see SynchronizeResponse.
 struct SynchronizeAnswer {
   std::vector<GrantedLease> granted;

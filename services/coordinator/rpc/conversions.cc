@@ -277,6 +277,9 @@ v1::SynchronizeResponse ToProto(const lease::SynchronizeAnswer& answer,
         absl::StrCat(lease.transfer.project_name, "/",
                      absl::StrJoin(lease.transfer.path, "/")));
     *transfer.mutable_source() = ToProto(lease.download, now);
+    if (lease::OnlyListingHasSize(lease.download, lease.transfer)) {
+      transfer.mutable_source()->set_size(*lease.transfer.size);
+    }
   }
   out.mutable_revoked_transfer_ids()->Assign(answer.revoked.begin(),
                                              answer.revoked.end());

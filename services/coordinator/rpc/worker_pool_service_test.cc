@@ -104,6 +104,7 @@ TEST_F(WorkerPoolServiceTest, GrantsTransfersWithTheirUrls) {
   const v1::GrantedLease& granted = response.granted(0);
   EXPECT_EQ(granted.transfer().storage_urn(), "urn:1");
   EXPECT_THAT(granted.transfer().source().ranges(), SizeIs(1));
+  EXPECT_EQ(granted.transfer().source().size(), 1000);
   EXPECT_GT(granted.epoch(), 0);
   EXPECT_TRUE(response.backup_running());
 
