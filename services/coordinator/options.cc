@@ -6,6 +6,7 @@
 #include "CLI/CLI.hpp"
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "services/common/flags.h"
 #include "services/common/status_macros.h"
 
@@ -117,6 +118,14 @@ absl::Status ReadRawFlags(const RawFlags& raw, Options& options) {
   return absl::OkStatus();
 }
 
+// A hub is called as its account, after "b.".
+void CompleteAccount(Options& options) {
+  if (!options.account_id.empty()) return;
+  absl::string_view account = options.hub_id;
+  absl::ConsumePrefix(&account, "b.");
+  options.account_id = std::string(account.data(), account.size());
+}
+
 absl::Status Missing(absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat(what, " is not set"));
 }
@@ -143,7 +152,9 @@ absl::Status CheckOptions(const Options& options) {
   if (options.client_secret.empty()) {
     return Missing("APS_CLIENT_SECRET or APS_CLIENT_SECRET_FILE");
   }
-  if (options.account_id.empty()) return Missing("APS_ACCOUNT_ID");
+  if (options.account_id.empty()) {
+    return Missing("APS_ACCOUNT_ID or APS_HUB_ID");
+  }
   constexpr std::array kLatest = {"auto", "reflink", "hardlink", "copy", "off"};
   if (!absl::c_linear_search(kLatest, options.latest)) {
     return absl::InvalidArgumentError(
@@ -170,6 +181,7 @@ ParsedOptions ParseOptions(int argc, const char* const* argv) {
   if (parsed.exit_code.has_value()) return parsed;
   absl::Status status = ReadRawFlags(raw, parsed.options);
   if (status.ok()) status = ReadSecret(parsed.options);
+  CompleteAccount(parsed.options);
   if (status.ok()) status = CheckOptions(parsed.options);
   if (!status.ok()) parsed.exit_code = ReportUsageError(kProgram, status);
   return parsed;

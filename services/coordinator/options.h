@@ -22,6 +22,7 @@ struct Options {
   std::string bim360_base_url = "https://developer.api.autodesk.com";
   std::string client_id;
   Secret client_secret;
+  // "<hub_id>" without its "b." where empty.
   std::string account_id;
   // "b.<account_id>" where empty.
   std::string hub_id;
