@@ -22,7 +22,7 @@ std::string HumanBytes(double bytes) {
     ++unit;
   }
   const bool decimal = unit > 0 && bytes < 9.95;
-  return absl::StrFormat(decimal ? "%.1f %s" : "%.0f %s", bytes, kUnits[unit]);
+  return absl::StrFormat("%.*f %s", decimal ? 1 : 0, bytes, kUnits[unit]);
 }
 
 std::string HumanCount(int64_t count) {
