@@ -18,14 +18,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
-using testing::UnorderedElementsAre;
 
-class LeasePoolTest : public testing::Test, protected PoolHarness {
- protected:
-  void AddTransfers(int count, int64_t size = 1000) {
-    for (int i = 0; i < count; ++i) store.Add(size);
-  }
-};
+class LeasePoolTest : public testing::Test, protected PoolHarness {};
 
 TEST_F(LeasePoolTest, GrantsSignedTransfersAndCommitsTheirResults) {
   AddTransfers(1);
@@ -234,159 +228,6 @@ TEST_F(LeasePoolTest, GivesUnnamedLeasesOfAnEarlierProcessToOthers) {
   EXPECT_GT(granted[0].epoch, lost[0].epoch);
 }
 
-TEST_F(LeasePoolTest, FailsATransferThatMayNotBeSigned) {
-  AddTransfers(1);
-  client.FailNext(bim360::FakeBim360Client::Call::kSignDownload, "urn:1",
-                  absl::PermissionDeniedError("403 of the test"), -1);
-  Begin();
-  EXPECT_EQ(store.StateOf(1), TransferState::kFailed);
-  EXPECT_THAT(store.ReasonOf(1), HasSubstr("403 of the test"));
-  EXPECT_TRUE(pool->stats().drained);
-}
-
-TEST_F(LeasePoolTest, AsksOnceMoreForAnObjectThatIsNotFound) {
-  AddTransfers(1);
-  client.FailNext(bim360::FakeBim360Client::Call::kSignDownload, "urn:1",
-                  absl::NotFoundError("404"), 1);
-  Begin();
-  EXPECT_EQ(store.StateOf(1), TransferState::kPending);
-  Advance(absl::Seconds(5));
-  EXPECT_THAT(Take("w1", 4), SizeIs(1));
-}
-
-TEST_F(LeasePoolTest, FailsATransferAfterItsLastAttempt) {
-  AddTransfers(1);
-  Begin();
-  for (int attempt = 1; attempt <= kMaxRetryable; ++attempt) {
-    Advance(absl::Seconds(40));
-    const auto granted = Take("w1", 4);
-    ASSERT_THAT(granted, SizeIs(1)) << attempt;
-    WorkerReport report = Report("w1", 0);
-    report.results = {Ended(granted[0], Outcome::kRetryable)};
-    Exchange(report);
-  }
-  EXPECT_EQ(store.StateOf(1), TransferState::kFailed);
-  EXPECT_THAT(*store.ListAttempts(1), SizeIs(kMaxRetryable));
-}
-
-TEST_F(LeasePoolTest, CountsAttemptsOfAnEarlierProcess) {
-  AddTransfers(1);
-  Begin();
-  const absl::Time begun = clock.Now();
-  for (int attempt = 1; attempt <= kMaxRetryable; ++attempt) {
-    Restart();
-    ASSERT_OK(pool->BeginBackup(kBackup, begun));
-    Settle();
-    const auto granted = Take("w1", 4);
-    ASSERT_THAT(granted, SizeIs(1)) << attempt;
-    WorkerReport report = Report("w1", 0);
-    report.results = {Ended(granted[0], Outcome::kRetryable)};
-    Exchange(report);
-  }
-  EXPECT_EQ(store.StateOf(1), TransferState::kFailed);
-}
-
-TEST_F(LeasePoolTest, GrantsNothingWhileTheStorageIsFull) {
-  AddTransfers(2);
-  Begin();
-  const auto granted = Take("w1", 1);
-  ASSERT_THAT(granted, SizeIs(1));
-  blobs.SetFree(0);
-  TransferResult full = Ended(granted[0], Outcome::kStorageFailed);
-  full.message = "no space left";
-  WorkerReport report = Report("w1", 4);
-  report.results = {full};
-  EXPECT_THAT(Exchange(report).granted, IsEmpty());
-  EXPECT_THAT(pool->stats().storage_problem, HasSubstr("full"));
-  Advance(absl::Minutes(2));
-  EXPECT_THAT(Take("w1", 4), IsEmpty());
-  EXPECT_THAT(pool->stats().storage_problem, HasSubstr("full"));
-  blobs.SetFree(int64_t{1} << 40);
-  Advance(absl::Minutes(2));
-  EXPECT_THAT(Take("w1", 4), Not(IsEmpty()));
-  EXPECT_EQ(pool->stats().storage_problem, "");
-}
-
-TEST_F(LeasePoolTest, DoesNotTakeABlobThatIsShorterThanListed) {
-  AddTransfers(1);
-  Begin();
-  const auto granted = Take("w1", 1);
-  ASSERT_THAT(granted, SizeIs(1));
-  TransferResult cut = Stored(granted[0]);
-  cut.sha256 = std::string(64, 'c');
-  --cut.size;
-  blobs.Put(cut.sha256, cut.size);
-  WorkerReport report = Report("w1", 0);
-  report.results = {cut};
-  EXPECT_THAT(Exchange(report).acknowledged, ElementsAre(1));
-  EXPECT_EQ(store.StateOf(1), TransferState::kPending);
-}
-
-TEST_F(LeasePoolTest, FailureThatOnlyWorkersSeeStopsNobodyAndEnds) {
-  AddTransfers(1);
-  Begin();
-  for (int attempt = 1; attempt <= kMaxStorageFailed; ++attempt) {
-    EXPECT_EQ(store.StateOf(1), TransferState::kPending) << attempt;
-    const auto granted = Take("w1", 1);
-    ASSERT_THAT(granted, SizeIs(1)) << attempt;
-    TransferResult failed = Ended(granted[0], Outcome::kStorageFailed);
-    failed.message = "permission denied";
-    WorkerReport report = Report("w1", 0);
-    report.results = {failed};
-    Exchange(report);
-    EXPECT_EQ(pool->stats().storage_problem, "");
-    Advance(absl::Seconds(40));
-  }
-  EXPECT_EQ(store.StateOf(1), TransferState::kFailed);
-}
-
-TEST_F(LeasePoolTest, StorageThatIsGoneFailsNoTransfer) {
-  AddTransfers(1);
-  Begin();
-  for (int attempt = 0; attempt < 2 * kMaxStorageFailed; ++attempt) {
-    const auto granted = Take("w1", 1);
-    ASSERT_THAT(granted, SizeIs(1)) << attempt;
-    blobs.SetFree(0);
-    WorkerReport report = Report("w1", 0);
-    report.results = {Ended(granted[0], Outcome::kStorageFailed)};
-    Exchange(report);
-    blobs.SetFree(int64_t{1} << 40);
-    Advance(absl::Minutes(2));
-  }
-  EXPECT_NE(store.StateOf(1), TransferState::kFailed);
-}
-
-TEST_F(LeasePoolTest, KeepsAResultUncountedWhileTheStorageIsGone) {
-  AddTransfers(1);
-  Begin();
-  const auto granted = Take("w1", 4);
-  blobs.Fail(absl::UnavailableError("the share is gone"));
-  WorkerReport report = Report("w1", 0);
-  report.results = {Stored(granted[0])};
-  const PendingReport refused = Send(report);
-  Settle();
-  EXPECT_THAT(refused.status(), StatusIs(absl::StatusCode::kUnavailable,
-                                         HasSubstr("the share is gone")));
-  blobs.Fail(absl::OkStatus());
-  EXPECT_THAT(Exchange(report).acknowledged, ElementsAre(1));
-  EXPECT_EQ(store.StateOf(1), TransferState::kStored);
-}
-
-TEST_F(LeasePoolTest, CountsNothingThatTheCatalogDidNotTake) {
-  AddTransfers(1);
-  Begin();
-  const auto granted = Take("w1", 4);
-  store.FailChanges(absl::ResourceExhaustedError("no room"));
-  WorkerReport report = Report("w1", 0);
-  report.results = {Stored(granted[0])};
-  const PendingReport refused = Send(report);
-  Settle();
-  EXPECT_THAT(refused.status(), StatusIs(absl::StatusCode::kUnavailable));
-  store.FailChanges(absl::OkStatus());
-  EXPECT_THAT(Exchange(report).acknowledged, ElementsAre(1));
-  EXPECT_EQ(store.StoredTimes(1), 1);
-}
-
 TEST_F(LeasePoolTest, SignsStaleUrlsAgain) {
   AddTransfers(1);
   Begin();
@@ -480,14 +321,6 @@ TEST_F(LeasePoolTest, StopAnswersEveryWaitingReport) {
   EXPECT_THAT(held.status(), StatusIs(absl::StatusCode::kUnavailable));
   const PendingReport later = Send(Report("w1", 4));
   EXPECT_THAT(later.status(), StatusIs(absl::StatusCode::kUnavailable));
-}
-
-TEST_F(LeasePoolTest, SaysThatTheCredentialsAreRefused) {
-  AddTransfers(1);
-  client.FailNext(bim360::FakeBim360Client::Call::kSignDownload, "",
-                  absl::UnauthenticatedError("secret refused"), -1);
-  Begin();
-  EXPECT_EQ(pool->stats().credential_problem, "secret refused");
 }
 
 }  // namespace

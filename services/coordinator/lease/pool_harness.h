@@ -55,6 +55,10 @@ class PoolHarness {
   void Restart();
   // Opens the backup, and says that all is listed.
   void Begin();
+  // Makes `count` pending transfers of `size` bytes.
+  void AddTransfers(int count, int64_t size = 1000) {
+    for (int i = 0; i < count; ++i) store.Add(size);
+  }
 
   // Sends a report; does not pump.
   PendingReport Send(WorkerReport report);
