@@ -131,7 +131,9 @@ void StorageFaults::FailWrites(const absl::Status& status) {
        {StorageCall::kOpenBlobWriter, StorageCall::kWriteAt,
         StorageCall::kRecordRange, StorageCall::kCommitBlob,
         StorageCall::kWriteObject, StorageCall::kCommitObject,
-        StorageCall::kPutLatest, StorageCall::kSyncLatest}) {
+        StorageCall::kRemoveObject, StorageCall::kRemoveBlob,
+        StorageCall::kSetAsideBlob, StorageCall::kPutLatest,
+        StorageCall::kSyncLatest}) {
     Fail(call, status);
   }
 }
@@ -213,6 +215,16 @@ absl::StatusOr<std::unique_ptr<ObjectReader>> FaultyStorage::OpenBlob(
                                               std::move(reader));
 }
 
+absl::Status FaultyStorage::SetAsideBlob(absl::string_view sha256) {
+  ABSL_RETURN_IF_ERROR(faults_.Check(StorageCall::kSetAsideBlob));
+  return base_.SetAsideBlob(sha256);
+}
+
+absl::Status FaultyStorage::RemoveBlob(absl::string_view sha256) {
+  ABSL_RETURN_IF_ERROR(faults_.Check(StorageCall::kRemoveBlob));
+  return base_.RemoveBlob(sha256);
+}
+
 absl::StatusOr<std::unique_ptr<ObjectWriter>>
 FaultyStorage::OpenObjectWriter() {
   ABSL_RETURN_IF_ERROR(faults_.Check(StorageCall::kWriteObject));
@@ -233,6 +245,11 @@ absl::StatusOr<std::unique_ptr<ObjectReader>> FaultyStorage::OpenObject(
 absl::StatusOr<bool> FaultyStorage::ObjectExists(absl::string_view key) {
   ABSL_RETURN_IF_ERROR(faults_.Check(StorageCall::kReadObject));
   return base_.ObjectExists(key);
+}
+
+absl::Status FaultyStorage::RemoveObject(absl::string_view key) {
+  ABSL_RETURN_IF_ERROR(faults_.Check(StorageCall::kRemoveObject));
+  return base_.RemoveObject(key);
 }
 
 absl::StatusOr<ObjectPage> FaultyStorage::List(absl::string_view prefix,

@@ -28,6 +28,9 @@ enum class StorageCall {
   kWriteObject,
   kCommitObject,
   kReadObject,
+  kRemoveObject,
+  kRemoveBlob,
+  kSetAsideBlob,
   kList,
   kPutLatest,
   kSyncLatest,
@@ -84,10 +87,13 @@ class FaultyStorage : public Storage {
   absl::StatusOr<int64_t> GetBlobSize(absl::string_view sha256) override;
   absl::StatusOr<std::unique_ptr<ObjectReader>> OpenBlob(
       absl::string_view sha256) override;
+  absl::Status SetAsideBlob(absl::string_view sha256) override;
+  absl::Status RemoveBlob(absl::string_view sha256) override;
   absl::StatusOr<std::unique_ptr<ObjectWriter>> OpenObjectWriter() override;
   absl::StatusOr<std::unique_ptr<ObjectReader>> OpenObject(
       absl::string_view key) override;
   absl::StatusOr<bool> ObjectExists(absl::string_view key) override;
+  absl::Status RemoveObject(absl::string_view key) override;
   absl::StatusOr<ObjectPage> List(absl::string_view prefix,
                                   absl::string_view page_token) override;
   absl::StatusOr<std::unique_ptr<LatestView>> OpenLatestView() override;

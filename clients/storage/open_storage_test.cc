@@ -37,6 +37,12 @@ class LocalFixture : public StorageFixture {
   std::unique_ptr<Storage> OpenAgain() override {
     return *Open(folder_.path(), false);
   }
+  std::unique_ptr<Storage> OpenReadOnly() override {
+    OpenOptions options;
+    options.url = folder_.path();
+    options.read_only = true;
+    return *OpenStorage(options);
+  }
 
  private:
   TempFolder folder_;
@@ -208,6 +214,11 @@ TEST(FaultyStorageTest, FailsWhatItIsToldToAndRecovers) {
   EXPECT_OK(writer->WriteAt(0, "a"));
   EXPECT_EQ(storage.faults().calls(StorageCall::kWriteAt), 3);
 
+  storage.faults().SetReadOnly();
+  const auto refused = StatusIs(absl::StatusCode::kPermissionDenied);
+  EXPECT_THAT(storage.RemoveBlob(Sha256Hex("a")), refused);
+  EXPECT_THAT(storage.SetAsideBlob(Sha256Hex("a")), refused);
+  EXPECT_THAT(storage.RemoveObject("snapshots/a.json"), refused);
   storage.faults().SetFull();
   EXPECT_THAT(CommitAndWait(*writer, Sha256Hex("a"), 1),
               StatusIs(absl::StatusCode::kResourceExhausted));

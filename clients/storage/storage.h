@@ -106,6 +106,9 @@ struct ObjectPage {
   struct Entry {
     std::string key;
     int64_t size = 0;
+    // When the storage last changed it: never before its commit, whatever
+    // time the latest view shows. By the clock of whoever keeps the storage.
+    absl::Time modified;
   };
   // In order of their keys.
   std::vector<Entry> entries;
@@ -156,7 +159,8 @@ class Storage {
  public:
   virtual ~Storage() = default;
 
-  // The id in the storage's marker, the same for everybody who sees it.
+  // The id in the storage's marker, the same for everybody who sees it. Empty
+  // where the storage was opened read-only and has no marker.
   virtual const std::string& id() const = 0;
 
   // Looks that the marker is still there, with our id: an unmounted share
@@ -175,12 +179,23 @@ class Storage {
   virtual absl::StatusOr<std::unique_ptr<ObjectReader>> OpenBlob(
       absl::string_view sha256) = 0;
 
+  // Moves a blob whose bytes are wrong to damaged/<sha256>, in place of an
+  // earlier one, so that the next Commit() stores good bytes. Durable; OK when
+  // there is none.
+  virtual absl::Status SetAsideBlob(absl::string_view sha256) = 0;
+
+  // Removes a blob. Durable; OK when there is none.
+  virtual absl::Status RemoveBlob(absl::string_view sha256) = 0;
+
   // Objects by key: "manifests/sha256/abc/<64 hex>.jsonl.zst",
-  // "snapshots/<id>.json".
+  // "snapshots/<id>.json", and what stands under protected/ and catalog/.
   virtual absl::StatusOr<std::unique_ptr<ObjectWriter>> OpenObjectWriter() = 0;
   virtual absl::StatusOr<std::unique_ptr<ObjectReader>> OpenObject(
       absl::string_view key) = 0;
   virtual absl::StatusOr<bool> ObjectExists(absl::string_view key) = 0;
+
+  // Removes an object. Durable; OK when there is none.
+  virtual absl::Status RemoveObject(absl::string_view key) = 0;
 
   // Up to 1,000 objects or blobs whose key starts with `prefix`, in order.
   virtual absl::StatusOr<ObjectPage> List(absl::string_view prefix,
@@ -201,7 +216,12 @@ struct OpenOptions {
   // Make the marker where the folder is empty and this is set; refuse with
   // FAILED_PRECONDITION a folder without marker otherwise.
   bool create = false;
-  // Where not empty, refuse a storage with another id.
+  // Open what is left of a storage, for reading alone: nothing is written or
+  // made, no marker is needed where snapshots/, manifests/ or blobs/ stand, a
+  // read-only mount will do, and all that writes is FAILED_PRECONDITION.
+  // `create` is not looked at.
+  bool read_only = false;
+  // Where not empty, refuse a storage with another id, or with none.
   std::string expected_id;
   // "auto", "reflink", "hardlink", "copy" or "off".
   std::string latest = "auto";

@@ -27,6 +27,8 @@ class StorageFixture {
   virtual Storage& storage() = 0;
   // The same storage, opened again as by another process.
   virtual std::unique_ptr<Storage> OpenAgain() = 0;
+  // The same storage, opened again for reading alone.
+  virtual std::unique_ptr<Storage> OpenReadOnly() = 0;
 };
 
 using MakeStorageFixture = std::function<std::unique_ptr<StorageFixture>()>;

@@ -27,6 +27,11 @@ Random& UniqueNames() {
   return random;
 }
 
+bool IsObjectFolder(absl::string_view name) {
+  return name == "manifests" || name == "snapshots" || name == "protected" ||
+         name == "catalog";
+}
+
 // Nothing but what a fresh file system or an interrupted creation leaves.
 absl::Status CheckEmpty(int root, const std::string& path) {
   std::string found;
@@ -47,7 +52,7 @@ absl::StatusOr<std::string> ParseMarker(const std::string& text,
   simdjson::dom::element marker;
   int64_t format = 0;
   if (parser.parse(text).get(marker) || marker["format"].get(format)) {
-    return absl::FailedPreconditionError(
+    return absl::DataLossError(
         absl::StrCat("storage ", path, ": ", kMarkerName, " is damaged"));
   }
   if (format > kFormat) {
@@ -57,8 +62,8 @@ absl::StatusOr<std::string> ParseMarker(const std::string& text,
   }
   std::string_view id;
   if (marker["storage_id"].get(id) || id.empty()) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "storage ", path, ": ", kMarkerName, " has no storage_id"));
+    return absl::DataLossError(absl::StrCat("storage ", path, ": ", kMarkerName,
+                                            " has no storage_id"));
   }
   return std::string(id);
 }
@@ -67,6 +72,21 @@ absl::StatusOr<std::string> ParseMarker(const std::string& text,
 
 std::string BlobKey(absl::string_view sha256) {
   return absl::StrCat("blobs/sha256/", sha256.substr(0, 3), "/", sha256);
+}
+
+std::string DamagedKey(absl::string_view sha256) {
+  return absl::StrCat("damaged/", sha256);
+}
+
+bool IsContentFolder(absl::string_view name) {
+  return name == "blobs" || IsObjectFolder(name);
+}
+
+bool HoldsContent(int root) {
+  for (const char* folder : {"snapshots", "manifests", "blobs"}) {
+    if (OpenFolderAt(root, folder).ok()) return true;
+  }
+  return false;
 }
 
 bool IsSafeRelativePath(absl::string_view path) {
@@ -80,8 +100,9 @@ bool IsSafeRelativePath(absl::string_view path) {
 }
 
 bool IsObjectKey(absl::string_view key) {
-  return IsSafeRelativePath(key) && (absl::StartsWith(key, "manifests/") ||
-                                     absl::StartsWith(key, "snapshots/"));
+  const size_t slash = key.find('/');
+  return slash != absl::string_view::npos &&
+         IsObjectFolder(key.substr(0, slash)) && IsSafeRelativePath(key);
 }
 
 absl::StatusOr<UniqueFd> OpenRoot(const std::string& path) {

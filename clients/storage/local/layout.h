@@ -25,8 +25,17 @@ struct StorageFolders {
 // "blobs/sha256/abc/<sha256>", relative to the root.
 std::string BlobKey(absl::string_view sha256);
 
-// Whether `key` names an object that a writer may commit: under manifests/
-// or snapshots/, with no empty, "." or ".." component.
+// "damaged/<sha256>", relative to the root.
+std::string DamagedKey(absl::string_view sha256);
+
+// The folders that objects and blobs stand in, by their names.
+bool IsContentFolder(absl::string_view name);
+
+// Whether snapshots/, manifests/ or blobs/ stands there.
+bool HoldsContent(int root);
+
+// Whether `key` names an object that a writer may commit: under manifests/,
+// snapshots/, protected/ or catalog/, with no empty, "." or ".." component.
 bool IsObjectKey(absl::string_view key);
 
 // Whether `path` is relative, with no empty, "." or ".." component.
@@ -36,8 +45,8 @@ bool IsSafeRelativePath(absl::string_view path);
 // FAILED_PRECONDITION (not a folder), in one clear line.
 absl::StatusOr<UniqueFd> OpenRoot(const std::string& path);
 
-// The id in the marker of the folder. NOT_FOUND without a marker,
-// FAILED_PRECONDITION for a newer format or a marker that cannot be read.
+// The id in the marker of the folder. NOT_FOUND without a marker, DATA_LOSS
+// for a damaged one, FAILED_PRECONDITION for a newer format.
 absl::StatusOr<std::string> ReadMarker(int root, const std::string& path);
 
 // Makes the marker, with a new id, where the folder holds nothing yet.

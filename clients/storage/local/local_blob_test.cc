@@ -134,6 +134,15 @@ TEST_F(LocalBlobTest, ADamagedBlobOfAnotherSizeIsReplaced) {
   EXPECT_EQ(ReadWholeFile(BlobPath("hello")), "hello");
 }
 
+TEST_F(LocalBlobTest, ABlobThatIsSetAsideIsKeptForWhoeverLooks) {
+  WriteWholeFile(BlobPath("hello"), "first");
+  ASSERT_OK(storage_->SetAsideBlob(Sha256Hex("hello")));
+  WriteWholeFile(BlobPath("hello"), "again");
+  ASSERT_OK(storage_->SetAsideBlob(Sha256Hex("hello")));
+  EXPECT_FALSE(std::filesystem::exists(BlobPath("hello")));
+  EXPECT_EQ(ReadWholeFile(folder_ / DamagedKey(Sha256Hex("hello"))), "again");
+}
+
 TEST_F(LocalBlobTest, AMissingFolderOfBlobsIsMadeAgain) {
   std::filesystem::remove(
       std::filesystem::path(BlobPath("hello")).parent_path());

@@ -32,22 +32,36 @@ class LocalStorage : public Storage {
   absl::StatusOr<int64_t> GetBlobSize(absl::string_view sha256) override;
   absl::StatusOr<std::unique_ptr<ObjectReader>> OpenBlob(
       absl::string_view sha256) override;
+  absl::Status SetAsideBlob(absl::string_view sha256) override;
+  absl::Status RemoveBlob(absl::string_view sha256) override;
   absl::StatusOr<std::unique_ptr<ObjectWriter>> OpenObjectWriter() override;
   absl::StatusOr<std::unique_ptr<ObjectReader>> OpenObject(
       absl::string_view key) override;
   absl::StatusOr<bool> ObjectExists(absl::string_view key) override;
+  absl::Status RemoveObject(absl::string_view key) override;
   absl::StatusOr<ObjectPage> List(absl::string_view prefix,
                                   absl::string_view page_token) override;
   absl::StatusOr<std::unique_ptr<LatestView>> OpenLatestView() override;
   absl::Status SweepTemporary(absl::Duration age) override;
 
  private:
-  LocalStorage(StorageFolders folders, std::string id, LatestMode latest)
-      : folders_(std::move(folders)), id_(std::move(id)), latest_(latest) {}
+  LocalStorage(StorageFolders folders, std::string id, LatestMode latest,
+               bool read_only)
+      : folders_(std::move(folders)),
+        id_(std::move(id)),
+        latest_(latest),
+        read_only_(read_only) {}
+
+  // Opens what is left of a storage.
+  static absl::StatusOr<std::unique_ptr<LocalStorage>> OpenReadOnly(
+      const std::string& path, const OpenOptions& options, LatestMode latest);
+  // FAILED_PRECONDITION where the storage is open for reading alone.
+  absl::Status CheckWritable() const;
 
   const StorageFolders folders_;
   const std::string id_;
   const LatestMode latest_;
+  const bool read_only_;
   CommitQueue commits_{folders_,
                        SyncReachesDisk(FileSystemType(folders_.root.get()))};
 };

@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "clients/storage/local/layout.h"
 #include "clients/storage/local/posix_file.h"
 #include "services/common/status_macros.h"
 
@@ -56,10 +57,7 @@ absl::StatusOr<std::set<std::string>> Lister::ReadNames(
       root_, folder.empty() ? "." : folder,
       [&](absl::string_view name, unsigned char type) {
         std::string key = absl::StrCat(folder, name);
-        if (folder.empty() && key != "blobs" && key != "manifests" &&
-            key != "snapshots") {
-          return true;
-        }
+        if (folder.empty() && !IsContentFolder(key)) return true;
         if (type == DT_UNKNOWN) {
           const absl::StatusOr<struct stat> info = StatAt(root_, key);
           if (info.ok() && S_ISDIR(info->st_mode)) type = DT_DIR;
@@ -80,7 +78,9 @@ absl::Status Lister::AddFile(const std::string& key) {
   const absl::StatusOr<struct stat> info = StatAt(root_, key);
   if (absl::IsNotFound(info.status())) return absl::OkStatus();
   ABSL_RETURN_IF_ERROR(info.status());
-  page_.entries.push_back({key, info->st_size});
+  // Change time: the latest view sets a linked blob's modification time.
+  page_.entries.push_back(
+      {key, info->st_size, absl::TimeFromTimespec(info->st_ctim)});
   return absl::OkStatus();
 }
 

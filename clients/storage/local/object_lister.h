@@ -9,8 +9,8 @@
 
 namespace bimbackup::storage::local {
 
-// Up to `page_size` files of blobs/, manifests/ and snapshots/ whose key
-// starts with `prefix` and comes after `page_token`. Memory is bounded by the
+// Up to `page_size` files of blobs/ and the objects' folders whose key starts
+// with `prefix` and comes after `page_token`. Memory is bounded by the
 // page, not by what a folder holds.
 absl::StatusOr<ObjectPage> ListObjects(int root, absl::string_view prefix,
                                        absl::string_view page_token,
