@@ -184,7 +184,22 @@ UPDATE transfers SET project =
   COALESCE((SELECT project FROM files WHERE files.pk = transfers.file), 0);
 )sql";
 
-constexpr const char* kSteps[kSchemaVersion] = {kStep1, kStep2};
+// folders.denied: 1 its last listing was forbidden; 2 and somebody accepts
+//   that: it is then in the frontier only when its parent was listed.
+// missing 3, vanished 2: guarded no longer, because somebody accepted it; rows
+//   that are gone as soon as there is time, but for the project's own.
+// attempts.late: reported when the lease was lost, whose end is an attempt.
+constexpr char kStep3[] = R"sql(
+ALTER TABLE folders ADD COLUMN denied INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE backups ADD COLUMN denied INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE attempts ADD COLUMN late INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX folders_denied ON folders(project) WHERE denied = 1;
+CREATE INDEX folders_accepted ON folders(pk) WHERE missing = 3;
+CREATE INDEX files_accepted ON files(pk) WHERE missing = 3;
+CREATE INDEX objects_unstored ON objects(pk) WHERE sha256 IS NULL;
+)sql";
+
+constexpr const char* kSteps[kSchemaVersion] = {kStep1, kStep2, kStep3};
 
 }  // namespace
 
