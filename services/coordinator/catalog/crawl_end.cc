@@ -11,7 +11,8 @@ constexpr char kListOpenProjects[] = R"sql(
 SELECT DISTINCT project FROM frontier WHERE blocked = 0 AND project <> 0)sql";
 
 constexpr char kNameOpen[] = R"sql(
-UPDATE folders SET unlisted = ?1, in_part = 0
+UPDATE folders SET unlisted = ?1, in_part = 0,
+  denied = CASE denied WHEN 1 THEN 0 ELSE denied END
 WHERE pk IN (SELECT folder FROM frontier WHERE blocked = 0))sql";
 
 constexpr char kBlockOpen[] = R"sql(
@@ -59,6 +60,36 @@ SELECT 1 FROM projects p JOIN folders r ON r.pk = p.root
 WHERE p.pk = ?1 AND r.kept_by = ?2
 LIMIT 1)sql";
 
+// Folders that still stand, of which nothing else does.
+constexpr char kListEmptied[] = R"sql(
+WITH losers(pk) AS (
+  SELECT parent FROM folders WHERE project = ?1 AND missing = 1
+  UNION
+  SELECT folder FROM files WHERE project = ?1 AND missing = 1)
+SELECT pk FROM losers
+WHERE pk NOT IN gone
+  AND NOT EXISTS(SELECT 1 FROM files WHERE folder = losers.pk AND missing = 0)
+  AND NOT EXISTS(
+    SELECT 1 FROM folders WHERE parent = losers.pk AND missing = 0))sql";
+
+// Up to one more than would be believed to be gone.
+constexpr char kCountLost[] = R"sql(
+WITH RECURSIVE below(pk) AS (
+  SELECT pk FROM folders WHERE parent = ?1 AND missing = 1
+  UNION
+  SELECT f.pk FROM folders f JOIN below b ON f.parent = b.pk)
+SELECT COUNT(*) FROM (
+  SELECT pk FROM files WHERE folder = ?1 AND missing = 1
+  UNION ALL
+  SELECT f.pk FROM below b CROSS JOIN files f ON f.folder = b.pk
+  LIMIT ?2))sql";
+
+constexpr char kGuardFilesOf[] =
+    "UPDATE files SET missing = 2 WHERE folder = ? AND missing = 1";
+
+constexpr char kGuardFoldersOf[] =
+    "UPDATE folders SET missing = 2 WHERE parent = ? AND missing = 1";
+
 constexpr char kMeasureGoneFolders[] = R"sql(
 SELECT COUNT(*), TOTAL(o.size) FROM gone g CROSS JOIN files f ON f.folder = g.pk
 LEFT JOIN objects o ON o.pk = f.object)sql";
@@ -97,13 +128,24 @@ constexpr char kGuardFolders[] =
 // remembers which of them the frontier held.
 constexpr char kForgetListings[] = R"sql(
 UPDATE folders SET listed = MIN(listed, 0), listed_rollup = '', task = 0,
-  unlisted = NULL, in_part = 0
+  unlisted = NULL, in_part = 0, denied = 0
 WHERE pk IN (SELECT pk FROM gone))sql";
+
+constexpr char kForgetListingsBelow[] = R"sql(
+WITH RECURSIVE below(pk) AS (
+  SELECT pk FROM folders WHERE parent = ? AND missing = 2
+  UNION
+  SELECT f.pk FROM folders f JOIN below b ON f.parent = b.pk)
+UPDATE folders SET listed = MIN(listed, 0), listed_rollup = '', task = 0,
+  unlisted = NULL, in_part = 0, denied = 0
+WHERE pk IN (SELECT pk FROM below))sql";
 
 constexpr char kCountAtEnd[] = R"sql(
 UPDATE backups SET
   unlisted = (SELECT COUNT(*) FROM folders f JOIN frontier t ON t.task = f.task
               WHERE f.unlisted IS NOT NULL AND t.blocked = 1),
+  denied = (SELECT COUNT(*) FROM folders f JOIN frontier t ON t.task = f.task
+            WHERE f.denied = 1 AND t.blocked = 1),
   folders_skipped = MAX(folders_skipped, ?2 - folders_listed),
   guarded = (SELECT COUNT(*) FROM gone)
     + (SELECT COUNT(*) FROM gone g CROSS JOIN files f ON f.folder = g.pk)
@@ -115,9 +157,11 @@ WHERE number = ?1)sql";
 
 constexpr char kCountFolders[] = "SELECT SUM(folders) FROM projects";
 
-std::vector<int64_t> ReadInts(Database& database, const char* sql) {
+template <typename... Values>
+std::vector<int64_t> ReadInts(Database& database, const char* sql,
+                              const Values&... given) {
   std::vector<int64_t> values;
-  Query query(database, sql);
+  Query query(database, sql, given...);
   while (query.Next()) values.push_back(query.Int(0));
   return values;
 }
@@ -135,12 +179,28 @@ Measure ReadMeasure(Database& database, const char* sql,
   return {query.Int(0), query.Int(1)};
 }
 
+// An empty page may be a listing that went wrong: a folder that stands, but
+// lost all of many files at once, is not believed to be empty.
+void GuardEmptied(Database& database, int64_t project) {
+  for (const int64_t folder : ReadInts(database, kListEmptied, project)) {
+    if (ReadInt(database, 0, kCountLost, folder, kGuardedFiles + 1) <=
+        kGuardedFiles) {
+      continue;
+    }
+    Run(database, kGuardFilesOf, folder);
+    Run(database, kGuardFoldersOf, folder);
+    Run(database, kForgetListingsBelow, folder);
+  }
+  Run(database, kClearGone);
+  Run(database, kFindGone, project);
+}
+
 // `gone` holds the project's missing folders and what is below them.
 void SettleProject(WriteBatch& batch, int64_t project) {
   Database& database = batch.database();
-  const Measure below = ReadMeasure(database, kMeasureGoneFolders);
-  const Measure beside = ReadMeasure(database, kMeasureGoneFiles, project);
-  const int64_t files = below.files + beside.files;
+  Measure below = ReadMeasure(database, kMeasureGoneFolders);
+  Measure beside = ReadMeasure(database, kMeasureGoneFiles, project);
+  int64_t files = below.files + beside.files;
   const int64_t all = ReadInt(database, 0, kCountFiles, project);
   batch.MarkChanged(project);
   Run(database, kRemoveGoneTasks);
@@ -149,6 +209,12 @@ void SettleProject(WriteBatch& batch, int64_t project) {
     Run(database, kGuardFolders, project);
     Run(database, kForgetListings);
     return;
+  }
+  if (files > kGuardedFiles) {
+    GuardEmptied(database, project);
+    below = ReadMeasure(database, kMeasureGoneFolders);
+    beside = ReadMeasure(database, kMeasureGoneFiles, project);
+    files = below.files + beside.files;
   }
   const int64_t folders = ReadInt(database, 0, kCountGone);
   Run(database, kRemoveGoneContent);

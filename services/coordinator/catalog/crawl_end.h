@@ -10,7 +10,8 @@
 namespace bimbackup::catalog {
 
 // More than this many of a project's files, and more than this share of them,
-// are not believed to be gone.
+// are not believed to be gone; nor are more than this many at once with which
+// a folder that still stands became empty.
 inline constexpr int64_t kGuardedFiles = 100;
 inline constexpr int kGuardedPercent = 20;
 

@@ -118,6 +118,13 @@ class CrawlStore {
                                       const FrontierTask& task,
                                       absl::string_view reason) = 0;
 
+  // As CommitUnlisted, for a folder or project that Autodesk forbids to list.
+  // Where AcceptStore::AcceptDenied was told so, it is neither named nor
+  // counted, and leaves the frontier.
+  virtual absl::Status CommitDenied(BackupNumber backup,
+                                    const FrontierTask& task,
+                                    absl::string_view reason) = 0;
+
   // As CommitUnlisted, for a folder that does not exist (any more): its
   // parent is pushed, unless this backup has listed it, to learn whether the
   // folder is gone.
@@ -132,7 +139,8 @@ class CrawlStore {
 
   // Closes the crawl. What is missing and turned up nowhere is removed, or
   // guarded where it is suspiciously much (more than 20 % and more than 100
-  // of a project's files), with everything below it. In a project of which
+  // of a project's files, or more than 100 with which a folder that still
+  // stands became empty), with everything below it. In a project of which
   // something was not listed that was listed before, it stands until the
   // next backup. What is left in the frontier becomes unlisted, for
   // `left_open_reason`. Idempotent.

@@ -196,6 +196,9 @@ ALTER TABLE attempts ADD COLUMN late INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX folders_denied ON folders(project) WHERE denied = 1;
 CREATE INDEX folders_accepted ON folders(pk) WHERE missing = 3;
 CREATE INDEX files_accepted ON files(pk) WHERE missing = 3;
+CREATE INDEX objects_by_digest ON objects(sha256) WHERE sha256 IS NOT NULL;
+CREATE INDEX files_by_former ON files(former_object)
+  WHERE former_object IS NOT NULL;
 CREATE INDEX objects_unstored ON objects(pk) WHERE sha256 IS NULL;
 )sql";
 

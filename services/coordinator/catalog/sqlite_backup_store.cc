@@ -15,7 +15,8 @@ namespace {
   "SELECT number, id, request_id, validate_only, full_recheck, state, "   \
   "message, create_time, end_time, snapshot_id, folders_listed, "         \
   "folders_skipped, transfers, transfer_bytes, transfers_stored, "        \
-  "bytes_stored, transfers_failed, unlisted, guarded, manifests_written " \
+  "bytes_stored, transfers_failed, unlisted, guarded, manifests_written, " \
+  "denied "                                                               \
   "FROM backups "
 
 constexpr char kReadById[] = BACKUP_COLUMNS "WHERE id = ?";
@@ -58,7 +59,8 @@ UPDATE backups SET state = ?2, message = ?3, end_time = ?4 WHERE number = ?1
 )sql";
 
 constexpr char kReadTotals[] = R"sql(
-SELECT COUNT(*), SUM(folders), SUM(files), SUM(bytes) FROM projects)sql";
+SELECT COUNT(*), SUM(folders), SUM(files), SUM(bytes) FROM projects
+WHERE vanished <> 2)sql";
 
 constexpr char kCountFrontier[] =
     "SELECT COUNT(*) FROM frontier WHERE blocked = 0";
@@ -102,6 +104,7 @@ BackupRecord TakeRow(Query& query) {
   counters.unlisted = query.Int(17);
   counters.guarded = query.Int(18);
   counters.manifests_written = query.Int(19);
+  counters.denied = query.Int(20);
   return record;
 }
 

@@ -30,12 +30,14 @@ CREATE TEMP TABLE gone(pk INTEGER PRIMARY KEY);
 SqliteCatalogImpl::SqliteCatalogImpl(std::unique_ptr<StateLock> lock,
                                      std::unique_ptr<Database> writer,
                                      std::unique_ptr<ReaderPool> readers,
-                                     Clock& clock, Random& random)
+                                     std::string path, Clock& clock,
+                                     Random& random)
     : clock_(clock),
       random_(random),
       lock_(std::move(lock)),
       writer_(std::move(writer)),
-      readers_(std::move(readers)) {}
+      readers_(std::move(readers)),
+      path_(std::move(path)) {}
 
 absl::StatusOr<std::unique_ptr<Catalog>> SqliteCatalog::Open(
     const SqliteCatalogOptions& options, Clock& clock, Random& random) {
@@ -53,7 +55,8 @@ absl::StatusOr<std::unique_ptr<Catalog>> SqliteCatalog::Open(
       std::unique_ptr<ReaderPool> readers,
       ReaderPool::Open(path, kReaders, cache_kib / 2 / kReaders));
   return std::make_unique<SqliteCatalogImpl>(std::move(lock), std::move(writer),
-                                             std::move(readers), clock, random);
+                                             std::move(readers), path, clock,
+                                             random);
 }
 
 }  // namespace bimbackup::catalog

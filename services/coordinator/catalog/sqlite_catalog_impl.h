@@ -27,8 +27,8 @@ class SqliteCatalogImpl : public Catalog {
  public:
   SqliteCatalogImpl(std::unique_ptr<StateLock> lock,
                     std::unique_ptr<Database> writer,
-                    std::unique_ptr<ReaderPool> readers, Clock& clock,
-                    Random& random);
+                    std::unique_ptr<ReaderPool> readers, std::string path,
+                    Clock& clock, Random& random);
 
   // BackupStore.
   absl::StatusOr<BackupRecord> CreateBackup(
@@ -67,6 +67,8 @@ class SqliteCatalogImpl : public Catalog {
                                 bool recheck_all) override;
   absl::Status CommitUnlisted(BackupNumber backup, const FrontierTask& task,
                               absl::string_view reason) override;
+  absl::Status CommitDenied(BackupNumber backup, const FrontierTask& task,
+                            absl::string_view reason) override;
   absl::Status CommitNotFound(BackupNumber backup, const FrontierTask& task,
                               absl::string_view reason) override;
   absl::Status CommitFiltered(BackupNumber backup,
@@ -113,14 +115,41 @@ class SqliteCatalogImpl : public Catalog {
       absl::string_view after_project, absl::string_view after_folder,
       int limit) override;
 
+  // SweepStore.
+  absl::StatusOr<std::vector<std::string>> ListNeeded(
+      const std::vector<std::string>& sha256s) override;
+  absl::StatusOr<std::vector<std::string>> ForgetUnneeded(
+      const std::vector<std::string>& sha256s) override;
+
+  // AcceptStore.
+  absl::StatusOr<Accepted> AcceptDeletions(
+      const std::vector<std::string>& projects) override;
+  absl::StatusOr<Accepted> AcceptDenied(
+      const std::vector<std::string>& projects) override;
+
+  // Catalog.
+  absl::Status StreamCopy(const CopySink& sink) override;
+  absl::StatusOr<bool> PruneTransfers(int backups_kept) override;
+
  private:
+  struct Block {
+    // Empty where the filter does not let the task be listed.
+    absl::string_view reason;
+    bool denied = false;
+    bool push_parent = false;
+  };
+
   absl::StatusOr<BackupRecord> ReadBackup(BackupNumber number);
   bool IsHandedOut(int64_t task) ABSL_LOCKS_EXCLUDED(tasks_mutex_);
   // Makes transfers of known versions that are not stored.
   absl::Status PlanUnstored(BackupNumber backup, const FileFilter& wanted);
-  // Blocks the task for this backup, for `reason`.
+  // Blocks the task for this backup.
   absl::Status BlockTask(BackupNumber backup, const FrontierTask& task,
-                         absl::string_view reason, bool push_parent);
+                         const Block& block);
+  absl::StatusOr<Accepted> Accept(const std::vector<std::string>& projects,
+                                  Accepted (*accept)(WriteBatch&, int64_t));
+  // Ends what AcceptDeletions began.
+  absl::Status PurgeAccepted();
   TreeWriter::Options WriterOptions(BackupNumber backup, bool recheck_all);
 
   Clock& clock_;
@@ -129,6 +158,8 @@ class SqliteCatalogImpl : public Catalog {
   const std::unique_ptr<StateLock> lock_;
   GroupCommit writer_;
   const std::unique_ptr<ReaderPool> readers_;
+  // The database's file.
+  const std::string path_;
 
   Mutex tasks_mutex_;
   std::unordered_set<int64_t> handed_out_ ABSL_GUARDED_BY(tasks_mutex_);

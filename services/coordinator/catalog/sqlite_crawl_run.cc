@@ -28,12 +28,13 @@ constexpr char kListBegun[] =
 
 constexpr char kRemoveProjectsTask[] = "DELETE FROM frontier WHERE kind = 0";
 
-// Once through the objects, in order, so that a chunk goes on where the one
-// before ended; an index would cost a first backup more than this costs the
-// later ones. Files are few to an object.
+// Once through the objects that are not stored, which are few on most nights,
+// in order, so that a chunk goes on where the one before ended. Files are few
+// to an object.
 constexpr char kListUnstored[] = R"sql(
 SELECT o.pk, f.pk, f.project, f.folder, f.name, p.id, p.name
-FROM objects o CROSS JOIN files f ON f.object = o.pk
+FROM objects o INDEXED BY objects_unstored
+CROSS JOIN files f ON f.object = o.pk
 CROSS JOIN projects p ON p.pk = f.project
 WHERE o.pk >= ?1 AND o.sha256 IS NULL AND (o.pk > ?1 OR f.pk > ?2)
   AND o.asked <> ?3 AND f.missing = 0 AND p.vanished = 0
@@ -135,6 +136,7 @@ absl::Status SqliteCatalogImpl::BeginCrawl(BackupNumber backup,
       return absl::NotFoundError(absl::StrCat("there is no backup ", backup));
     }
   }
+  ABSL_RETURN_IF_ERROR(PurgeAccepted());
   ABSL_RETURN_IF_ERROR(PlanUnstored(backup, wanted));
   return writer_.Commit([&](WriteBatch& batch) {
     Database& database = batch.database();

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "services/common/failpoint.h"
 #include "services/common/status_macros.h"
+#include "services/coordinator/catalog/accept_writer.h"
 #include "services/coordinator/catalog/project_writer.h"
 #include "services/coordinator/catalog/sqlite_catalog_impl.h"
 #include "services/coordinator/catalog/tree_reader.h"
@@ -31,6 +32,12 @@ constexpr char kSetMessage[] =
 
 constexpr char kSetUnlisted[] =
     "UPDATE folders SET unlisted = ?2, in_part = 0 WHERE pk = ?1";
+
+constexpr char kSetDenied[] =
+    "UPDATE folders SET denied = MAX(denied, 1) WHERE pk = ?";
+
+constexpr char kSetNotDenied[] =
+    "UPDATE folders SET denied = 0 WHERE pk = ? AND denied = 1";
 
 constexpr char kReadCrawlTask[] =
     "SELECT crawl_task FROM backups WHERE number = ?";
@@ -191,20 +198,24 @@ absl::Status SqliteCatalogImpl::CommitFolderPage(BackupNumber backup,
 
 absl::Status SqliteCatalogImpl::BlockTask(BackupNumber backup,
                                           const FrontierTask& task,
-                                          absl::string_view reason,
-                                          bool push_parent) {
+                                          const Block& block) {
   return writer_.Commit([&](WriteBatch& batch) {
-    const std::optional<FrontierRow> row =
-        FindTask(batch.database(), task.task_id);
+    Database& database = batch.database();
+    const std::optional<FrontierRow> row = FindTask(database, task.task_id);
     if (!row.has_value()) return absl::OkStatus();
-    if (reason.empty()) {
-      RenewTask(batch.database(), *row, Blocked::kFiltered);
+    if (block.reason.empty()) {
+      RenewTask(database, *row, Blocked::kFiltered);
+      return absl::OkStatus();
+    }
+    SetUnlisted(batch, *row, block.reason);
+    if (block.denied && IsDenialAccepted(database, row->folder)) {
+      RemoveTask(database, *row);
       return absl::OkStatus();
     }
     ++batch.Counters(backup).unlisted;
-    SetUnlisted(batch, *row, reason);
-    RenewTask(batch.database(), *row, Blocked::kUnlisted);
-    if (push_parent) PushParent(batch, backup, row->folder);
+    Run(database, block.denied ? kSetDenied : kSetNotDenied, row->folder);
+    RenewTask(database, *row, Blocked::kUnlisted);
+    if (block.push_parent) PushParent(batch, backup, row->folder);
     return absl::OkStatus();
   });
 }
@@ -212,20 +223,29 @@ absl::Status SqliteCatalogImpl::BlockTask(BackupNumber backup,
 absl::Status SqliteCatalogImpl::CommitUnlisted(BackupNumber backup,
                                                const FrontierTask& task,
                                                absl::string_view reason) {
-  return BlockTask(backup, task, reason.empty() ? "not listed" : reason,
-                   /*push_parent=*/false);
+  return BlockTask(backup, task,
+                   {.reason = reason.empty() ? "not listed" : reason});
+}
+
+absl::Status SqliteCatalogImpl::CommitDenied(BackupNumber backup,
+                                             const FrontierTask& task,
+                                             absl::string_view reason) {
+  return BlockTask(
+      backup, task,
+      {.reason = reason.empty() ? "forbidden" : reason, .denied = true});
 }
 
 absl::Status SqliteCatalogImpl::CommitNotFound(BackupNumber backup,
                                                const FrontierTask& task,
                                                absl::string_view reason) {
-  return BlockTask(backup, task, reason.empty() ? "not found" : reason,
-                   /*push_parent=*/true);
+  return BlockTask(
+      backup, task,
+      {.reason = reason.empty() ? "not found" : reason, .push_parent = true});
 }
 
 absl::Status SqliteCatalogImpl::CommitFiltered(BackupNumber backup,
                                                const FrontierTask& task) {
-  return BlockTask(backup, task, /*reason=*/"", /*push_parent=*/false);
+  return BlockTask(backup, task, {});
 }
 
 }  // namespace bimbackup::catalog

@@ -5,14 +5,18 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "services/common/status_macros.h"
+#include "services/coordinator/catalog/catalog_error.h"
 
 namespace bimbackup::catalog {
 namespace {
 
 constexpr int kBusyTimeoutMs = 10'000;
+// 4 MB, between two looks whether to go on.
+constexpr int kCopyPages = 1000;
 
-absl::Status ToStatus(int code, absl::string_view what,
-                      absl::string_view message) {
+absl::Status Classed(int code, absl::string_view what,
+                     absl::string_view message) {
   const std::string text =
       absl::StrCat("catalog: ", what, ": ", message, " (SQLite ", code, ")");
   switch (code & 0xff) {
@@ -23,14 +27,20 @@ absl::Status ToStatus(int code, absl::string_view what,
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return absl::UnavailableError(text);
-    case SQLITE_CANTOPEN:
-    case SQLITE_NOTADB:
     case SQLITE_READONLY:
     case SQLITE_PERM:
+      return absl::PermissionDeniedError(text);
+    case SQLITE_CANTOPEN:
+    case SQLITE_NOTADB:
       return absl::FailedPreconditionError(text);
     default:
       return absl::InternalError(text);
   }
+}
+
+absl::Status ToStatus(int code, absl::string_view what,
+                      absl::string_view message) {
+  return MarkCatalogError(Classed(code, what, message));
 }
 
 }  // namespace
@@ -69,19 +79,38 @@ void Database::Execute(const char* statements) {
   }
 }
 
-absl::Status Database::CopyTo(const std::string& path) {
-  absl::StatusOr<std::unique_ptr<Database>> copy = Open(path, Mode::kReadWrite);
-  if (!copy.ok()) return copy.status();
-  sqlite3* const target = (*copy)->connection_;
-  sqlite3_backup* backup =
+absl::Status Database::CopyTo(const std::string& path,
+                              const std::function<absl::Status()>& go_on) {
+  ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<Database> copy,
+                        Open(path, Mode::kReadWrite));
+  sqlite3* const target = copy->connection_;
+  sqlite3_exec(target, "PRAGMA synchronous = OFF", nullptr, nullptr, nullptr);
+  // An open read transaction keeps what is read the same through all steps;
+  // else every change that others commit would start the copying over.
+  Execute("BEGIN; SELECT * FROM sqlite_schema LIMIT 1");
+  ABSL_RETURN_IF_ERROR(TakeStatus());
+  absl::Status status = CopyInSteps(target, path, go_on);
+  Execute("COMMIT");
+  if (status.ok()) status = TakeStatus();
+  return status;
+}
+
+absl::Status Database::CopyInSteps(sqlite3* target, const std::string& path,
+                                   const std::function<absl::Status()>& go_on) {
+  sqlite3_backup* const backup =
       sqlite3_backup_init(target, "main", connection_, "main");
-  if (backup != nullptr) sqlite3_backup_step(backup, /*nPage=*/-1);
-  if (sqlite3_backup_finish(backup) != SQLITE_OK || backup == nullptr) {
-    return ToStatus(sqlite3_extended_errcode(target),
-                    absl::StrCat("cannot copy to ", path),
-                    sqlite3_errmsg(target));
+  absl::Status status;
+  int code = backup == nullptr ? SQLITE_ERROR : SQLITE_OK;
+  while (code == SQLITE_OK && status.ok()) {
+    if (go_on) status = go_on();
+    if (status.ok()) code = sqlite3_backup_step(backup, kCopyPages);
   }
-  return absl::OkStatus();
+  code = sqlite3_backup_finish(backup);
+  if (!status.ok()) return status;
+  if (code == SQLITE_OK && backup != nullptr) return absl::OkStatus();
+  return ToStatus(sqlite3_extended_errcode(target),
+                  absl::StrCat("cannot copy to ", path),
+                  sqlite3_errmsg(target));
 }
 
 int64_t Database::LastInsertId() const {

@@ -5,6 +5,7 @@
 #define SERVICES_COORDINATOR_CATALOG_SQLITE_DATABASE_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,8 +46,11 @@ class Database {
   // seldom.
   void Execute(const char* statements);
 
-  // Copies the whole database to a new file.
-  absl::Status CopyTo(const std::string& path);
+  // Copies the whole database to a new file, as it is at the beginning,
+  // without holding up writers on other connections. Between steps `go_on` is
+  // asked, where given; its error ends the copying.
+  absl::Status CopyTo(const std::string& path,
+                      const std::function<absl::Status()>& go_on = nullptr);
 
   int64_t LastInsertId() const;
   // Rows that the last statement changed.
@@ -62,6 +66,8 @@ class Database {
 
   explicit Database(sqlite3* connection) : connection_(connection) {}
 
+  absl::Status CopyInSteps(sqlite3* target, const std::string& path,
+                           const std::function<absl::Status()>& go_on);
   // A prepared statement that nobody else uses; null after an error.
   sqlite3_stmt* Acquire(const char* sql);
   void Release(const char* sql, sqlite3_stmt* statement);

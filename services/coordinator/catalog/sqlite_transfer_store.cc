@@ -46,7 +46,7 @@ SELECT transfers - transfers_stored - transfers_failed FROM backups
 WHERE number = ?)sql";
 
 constexpr char kListAttempts[] = R"sql(
-SELECT end_time, worker, outcome, http_status, bytes_received, message
+SELECT end_time, worker, outcome, http_status, bytes_received, message, late
 FROM attempts WHERE transfer = ? ORDER BY number)sql";
 
 constexpr char kReadEpoch[] =
@@ -55,6 +55,9 @@ constexpr char kReadEpoch[] =
 constexpr char kSetEpoch[] = R"sql(
 INSERT INTO settings(name, value) VALUES('epoch_base', ?)
 ON CONFLICT DO UPDATE SET value = excluded.value)sql";
+
+// Bounds a transaction that changes many.
+constexpr int kTransfersAtOnce = 2000;
 
 // Far more leases than one process grants.
 constexpr int64_t kEpochsPerProcess = int64_t{1} << 32;
@@ -180,10 +183,23 @@ absl::StatusOr<int64_t> SqliteCatalogImpl::CountOpen(BackupNumber backup) {
 
 absl::Status SqliteCatalogImpl::FailOpen(BackupNumber backup,
                                          absl::string_view reason) {
-  return writer_.Commit([&](WriteBatch& batch) {
-    FailOpenTransfers(batch, backup, reason);
+  bool more = true;
+  while (more) {
+    ABSL_RETURN_IF_ERROR(writer_.Commit([&](WriteBatch& batch) {
+      more = FailOpenTransfers(batch, backup, reason, kTransfersAtOnce);
+      return absl::OkStatus();
+    }));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> SqliteCatalogImpl::PruneTransfers(int backups_kept) {
+  bool more = false;
+  ABSL_RETURN_IF_ERROR(writer_.Commit([&](WriteBatch& batch) {
+    more = PruneOldTransfers(batch, backups_kept, kTransfersAtOnce);
     return absl::OkStatus();
-  });
+  }));
+  return more;
 }
 
 absl::StatusOr<std::vector<AttemptRecord>> SqliteCatalogImpl::ListAttempts(
@@ -199,6 +215,7 @@ absl::StatusOr<std::vector<AttemptRecord>> SqliteCatalogImpl::ListAttempts(
     attempt.http_status = query.Int(3);
     attempt.bytes_received = query.Int(4);
     attempt.message = query.Text(5);
+    attempt.late = query.Int(6) != 0;
   }
   ABSL_RETURN_IF_ERROR(reader->TakeStatus());
   return attempts;

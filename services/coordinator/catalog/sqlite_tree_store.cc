@@ -17,14 +17,15 @@ namespace {
   "CASE WHEN r.in_part = 0 THEN r.unlisted END "                           \
   "FROM projects p JOIN folders r ON r.pk = p.root "
 
-constexpr char kListProjects[] = PROJECT_COLUMNS "ORDER BY p.id";
+constexpr char kListProjects[] =
+    PROJECT_COLUMNS "WHERE p.vanished <> 2 ORDER BY p.id";
 constexpr char kReadProject[] = PROJECT_COLUMNS "WHERE p.id = ?";
 
 #undef PROJECT_COLUMNS
 
 constexpr char kListFolders[] = R"sql(
 SELECT id, name, CASE WHEN in_part = 0 THEN unlisted END, missing = 2
-FROM folders WHERE parent = ? ORDER BY name, id)sql";
+FROM folders WHERE parent = ? AND missing <> 3 ORDER BY name, id)sql";
 
 constexpr char kListFiles[] = R"sql(
 SELECT f.item_id, f.name, f.version_id, f.version_number, o.size, o.urn,
@@ -33,7 +34,7 @@ SELECT f.item_id, f.name, f.version_id, f.version_number, o.size, o.urn,
   f.former_modified
 FROM files f LEFT JOIN objects o ON o.pk = f.object
 LEFT JOIN objects s ON s.pk = f.former_object
-WHERE f.folder = ? ORDER BY f.name, f.item_id)sql";
+WHERE f.folder = ? AND f.missing <> 3 ORDER BY f.name, f.item_id)sql";
 
 constexpr char kIsBelowGuarded[] = R"sql(
 WITH RECURSIVE above(pk, parent, missing) AS (
@@ -61,20 +62,21 @@ ON CONFLICT DO UPDATE SET manifest = excluded.manifest,
 // What was not listed, and what is guarded: projects that vanished, and the
 // topmost of the folders and files that did.
 constexpr char kListUnlisted[] = R"sql(
-WITH problems(pk, reason) AS (
-  SELECT f.pk, f.unlisted FROM folders f JOIN frontier t ON t.task = f.task
+WITH problems(pk, reason, guarded, forbidden) AS (
+  SELECT f.pk, f.unlisted, 0, f.denied = 1
+  FROM folders f JOIN frontier t ON t.task = f.task
   WHERE f.unlisted IS NOT NULL AND t.blocked = 1
   UNION ALL
-  SELECT root, 'guarded: vanished from the list of projects' FROM projects
-  WHERE vanished = 1
+  SELECT root, 'guarded: vanished from the list of projects', 1, 0
+  FROM projects WHERE vanished = 1
   UNION ALL
-  SELECT pk, 'guarded: vanished with all that it held' FROM folders
+  SELECT pk, 'guarded: vanished with all that it held', 1, 0 FROM folders
   WHERE missing = 2
   UNION ALL
-  SELECT folder, 'guarded: vanished files of this folder: ' || COUNT(*)
+  SELECT folder, 'guarded: vanished files of this folder: ' || COUNT(*), 1, 0
   FROM files WHERE missing = 2 GROUP BY folder)
 SELECT p.id, p.name, CASE WHEN f.parent = 0 THEN '' ELSE f.id END AS named,
-  f.pk, GROUP_CONCAT(reason, '; ')
+  f.pk, GROUP_CONCAT(reason, '; '), MAX(guarded), MAX(forbidden)
 FROM problems JOIN folders f ON f.pk = problems.pk
 JOIN projects p ON p.pk = f.project
 WHERE (p.id, named) > (?1, ?2)
@@ -232,6 +234,8 @@ absl::StatusOr<std::vector<UnlistedRecord>> SqliteCatalogImpl::ListUnlisted(
     record.folder_id = query.Text(2);
     record.path = ReadFolderPath(*reader, query.Int(3));
     record.reason = query.Text(4);
+    record.guarded = query.Int(5) != 0;
+    record.denied = query.Int(6) != 0;
   }
   ABSL_RETURN_IF_ERROR(reader->TakeStatus());
   return records;

@@ -33,6 +33,8 @@ struct TransferUpdate {
   std::string reason;
   // Recorded where there was an attempt; the newest 16 are kept.
   std::optional<AttemptRecord> attempt;
+  // Nothing but the attempt: the transfer stays as it is.
+  bool attempt_only = false;
 };
 
 // Thread-safe. Errors as BackupStore's.
@@ -58,7 +60,9 @@ class TransferStore {
 
   // Applies results in one transaction: a stored object makes every entry
   // with its URN stored and its projects changed. A transfer that is stored
-  // already stays so. Idempotent.
+  // already stays so. What is stored after its backup has begun to commit, or
+  // has ended, is adopted: the backup's account of it stays as it was, the
+  // next one finds the object stored. Idempotent.
   virtual absl::Status ApplyUpdates(
       BackupNumber backup, const std::vector<TransferUpdate>& updates) = 0;
 
@@ -66,7 +70,8 @@ class TransferStore {
   virtual absl::StatusOr<int64_t> CountOpen(BackupNumber backup) = 0;
 
   // Fails every open transfer of the backup, as cancellation and
-  // max_duration do; their versions stay wanted by the next backup.
+  // max_duration do; their versions stay wanted by the next backup. In
+  // transactions of bounded size: repeat it after an error.
   virtual absl::Status FailOpen(BackupNumber backup,
                                 absl::string_view reason) = 0;
 

@@ -24,8 +24,8 @@ constexpr char kCountAttempt[] =
 
 constexpr char kAddAttempt[] = R"sql(
 INSERT INTO attempts(transfer, number, end_time, worker, outcome, http_status,
-  bytes_received, message)
-VALUES(?, ?, ?, ?, ?, ?, ?, ?))sql";
+  bytes_received, message, late)
+VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?))sql";
 
 constexpr char kDropAttempts[] =
     "DELETE FROM attempts WHERE transfer = ? AND number <= ?";
@@ -46,7 +46,24 @@ constexpr char kSetPath[] =
 
 constexpr char kListOpen[] = R"sql(
 SELECT id FROM transfers WHERE backup = ?1 AND state = 0
-UNION ALL SELECT id FROM transfers WHERE backup = ?1 AND state = 1)sql";
+UNION ALL SELECT id FROM transfers WHERE backup = ?1 AND state = 1
+LIMIT ?2)sql";
+
+constexpr char kReadBackupState[] =
+    "SELECT state FROM backups WHERE number = ?";
+
+// Ids of a backup's transfers are above those of earlier ones. The newest
+// stays, so that no id is given twice.
+constexpr char kListOld[] = R"sql(
+SELECT id FROM transfers
+WHERE id < (SELECT first_transfer FROM backups ORDER BY number DESC
+            LIMIT 1 OFFSET ?1)
+  AND id <> (SELECT MAX(id) FROM transfers)
+ORDER BY id LIMIT ?2)sql";
+
+constexpr char kRemove[] = "DELETE FROM transfers WHERE id = ?";
+
+constexpr char kRemoveAttempts[] = "DELETE FROM attempts WHERE transfer = ?";
 
 // A transfer with its object.
 struct TransferRow {
@@ -84,7 +101,8 @@ void AddAttempt(Database& database, const TransferRow& row,
   Run(database, kCountAttempt, row.id);
   Run(database, kAddAttempt, row.id, number,
       absl::ToUnixMicros(attempt.end_time), attempt.worker_id, attempt.outcome,
-      attempt.http_status, attempt.bytes_received, attempt.message);
+      attempt.http_status, attempt.bytes_received, attempt.message,
+      attempt.late);
   if (number > kAttemptsKept) {
     Run(database, kDropAttempts, row.id, number - kAttemptsKept);
   }
@@ -100,7 +118,12 @@ void MarkProjects(WriteBatch& batch, int64_t object, int64_t bytes_more) {
   }
 }
 
+// A backup that commits or has ended has said what became of the transfer,
+// and its snapshot was made of that: there it stays as it is.
 void CountStored(WriteBatch& batch, const TransferRow& row, int64_t size) {
+  const int64_t state =
+      ReadInt(batch.database(), 0, kReadBackupState, row.backup);
+  if (state >= static_cast<int64_t>(BackupState::kCommitting)) return;
   BackupCounters& counters = batch.Counters(row.backup);
   if (row.state == TransferState::kFailed) --counters.transfers_failed;
   ++counters.transfers_stored;
@@ -152,6 +175,14 @@ void Fail(WriteBatch& batch, const TransferRow& row, absl::string_view reason) {
   MarkProjects(batch, row.object, /*bytes_more=*/0);
 }
 
+std::vector<int64_t> ReadIds(Database& database, const char* sql, int64_t first,
+                             int limit) {
+  std::vector<int64_t> ids;
+  Query query(database, sql, first, limit);
+  while (query.Next()) ids.push_back(query.Int(0));
+  return ids;
+}
+
 }  // namespace
 
 void ApplyUpdate(WriteBatch& batch, const TransferUpdate& update) {
@@ -159,6 +190,7 @@ void ApplyUpdate(WriteBatch& batch, const TransferUpdate& update) {
   const std::optional<TransferRow> row = ReadRow(database, update.transfer_id);
   if (!row.has_value() || row->state == TransferState::kStored) return;
   if (update.attempt.has_value()) AddAttempt(database, *row, *update.attempt);
+  if (update.attempt_only) return;
   switch (update.state) {
     case TransferState::kStored:
       Store(batch, *row, update);
@@ -174,17 +206,25 @@ void ApplyUpdate(WriteBatch& batch, const TransferUpdate& update) {
   }
 }
 
-void FailOpenTransfers(WriteBatch& batch, BackupNumber backup,
-                       absl::string_view reason) {
-  std::vector<int64_t> open;
-  {
-    Query query(batch.database(), kListOpen, backup);
-    while (query.Next()) open.push_back(query.Int(0));
-  }
+bool FailOpenTransfers(WriteBatch& batch, BackupNumber backup,
+                       absl::string_view reason, int limit) {
+  const std::vector<int64_t> open =
+      ReadIds(batch.database(), kListOpen, backup, limit);
   for (const int64_t id : open) {
     const std::optional<TransferRow> row = ReadRow(batch.database(), id);
     if (row.has_value()) Fail(batch, *row, reason);
   }
+  return static_cast<int>(open.size()) == limit;
+}
+
+bool PruneOldTransfers(WriteBatch& batch, int backups_kept, int limit) {
+  const std::vector<int64_t> old =
+      ReadIds(batch.database(), kListOld, backups_kept - 1, limit);
+  for (const int64_t id : old) {
+    Run(batch.database(), kRemoveAttempts, id);
+    Run(batch.database(), kRemove, id);
+  }
+  return static_cast<int>(old.size()) == limit;
 }
 
 std::string JoinPath(const std::vector<std::string>& path) {

@@ -17,9 +17,14 @@ inline constexpr int kAttemptsKept = 16;
 // Does nothing to an unknown transfer, and to one that is stored.
 void ApplyUpdate(WriteBatch& batch, const TransferUpdate& update);
 
-// Fails the backup's pending and leased transfers.
-void FailOpenTransfers(WriteBatch& batch, BackupNumber backup,
-                       absl::string_view reason);
+// Fails up to `limit` of the backup's pending and leased transfers; false
+// where no more are left.
+bool FailOpenTransfers(WriteBatch& batch, BackupNumber backup,
+                       absl::string_view reason, int limit);
+
+// Removes up to `limit` transfers of backups older than the newest
+// `backups_kept`; false where no more are left.
+bool PruneOldTransfers(WriteBatch& batch, int backups_kept, int limit);
 
 // A path as `transfers.path` holds it: names hold no NUL.
 std::string JoinPath(const std::vector<std::string>& path);

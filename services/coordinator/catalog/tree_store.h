@@ -37,6 +37,9 @@ struct UnlistedRecord {
   std::string folder_id;
   std::vector<std::string> path;
   std::string reason;
+  // What of it AcceptStore can accept.
+  bool guarded = false;
+  bool denied = false;
 };
 
 // Thread-safe. Errors as BackupStore's.

@@ -37,11 +37,11 @@ constexpr char kReadParent[] = "SELECT parent FROM folders WHERE pk = ?";
 
 constexpr char kSetListed[] = R"sql(
 UPDATE folders SET listed = ?2, listed_rollup = ?3, unlisted = NULL,
-  in_part = 0
+  in_part = 0, denied = 0
 WHERE pk = ?1)sql";
 
 constexpr char kSetInPart[] =
-    "UPDATE folders SET unlisted = ?2, in_part = 1 WHERE pk = ?1";
+    "UPDATE folders SET unlisted = ?2, in_part = 1, denied = 0 WHERE pk = ?1";
 
 constexpr char kListUnseenFiles[] = R"sql(
 SELECT pk, name FROM files WHERE folder = ? AND seen <> ? AND missing = 0

@@ -17,7 +17,13 @@
 namespace bimbackup::catalog {
 
 // Values of folders.missing and files.missing.
-enum class Presence { kPresent = 0, kMissing = 1, kGuarded = 2 };
+enum class Presence {
+  kPresent = 0,
+  kMissing = 1,
+  kGuarded = 2,
+  // Guarded no longer: gone, as soon as PurgeSome() has come to it.
+  kAccepted = 3,
+};
 
 // folders.listed of a folder that is made up, and never listed.
 inline constexpr int64_t kMadeUp = -1;

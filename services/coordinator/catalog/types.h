@@ -55,6 +55,8 @@ struct BackupCounters {
   int64_t bytes_stored = 0;
   int64_t transfers_failed = 0;
   int64_t unlisted = 0;
+  // Of those, how many were forbidden, which AcceptDenied can accept.
+  int64_t denied = 0;
   int64_t guarded = 0;
   int64_t manifests_written = 0;
   std::map<std::string, int64_t> api_calls;
@@ -181,6 +183,8 @@ struct AttemptRecord {
   int http_status = 0;
   int64_t bytes_received = 0;
   std::string message;
+  // Reported when the lease had been lost, which is an attempt of its own.
+  bool late = false;
 };
 
 }  // namespace bimbackup::catalog
