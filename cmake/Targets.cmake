@@ -7,6 +7,14 @@ target_compile_options(bimbackup_flags INTERFACE
   $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety -Wno-deprecated-builtins
     -Wno-unknown-warning-option>)
 
+# Fuzzers need clang's libFuzzer, and are worth their time with ASan alone.
+if(BIMBACKUP_BUILD_TESTS AND CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND
+   CMAKE_CXX_FLAGS MATCHES "fsanitize=address")
+  set(BIMBACKUP_FUZZERS ON)
+  add_custom_target(fuzzers)
+  file(WRITE ${CMAKE_BINARY_DIR}/fuzz/commands "")
+endif()
+
 # bimbackup_library(NAME SOURCES ... [DEPS ...]): a static library.
 function(bimbackup_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
@@ -40,4 +48,53 @@ function(bimbackup_test name)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES
     TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+endfunction()
+
+# bimbackup_fuzzer(NAME SOURCES ... [DEPS ...] [SECONDS n] [MAX_LEN bytes]):
+# a libFuzzer target in test/, where the compiler has it: in the asan build.
+# ctest runs it for `SECONDS` (10) from corpus/NAME beside its sources; what
+# it learns stays in fuzz/NAME of the build folder. tests/fuzz.sh runs all of
+# them for longer.
+function(bimbackup_fuzzer name)
+  if(NOT BIMBACKUP_FUZZERS)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "SECONDS;MAX_LEN" "SOURCES;DEPS" ${ARGN})
+  if(NOT ARG_SECONDS)
+    set(ARG_SECONDS 10)
+  endif()
+  if(NOT ARG_MAX_LEN)
+    set(ARG_MAX_LEN 4096)
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  set_target_properties(${name} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
+  target_compile_options(${name} PRIVATE -fsanitize=fuzzer-no-link)
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS} bimbackup_flags)
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  set(learned ${CMAKE_BINARY_DIR}/fuzz/${name})
+  file(MAKE_DIRECTORY ${learned})
+  set(corpus ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name})
+  if(NOT EXISTS ${corpus})
+    set(corpus)
+  endif()
+  set(command ${name} -max_len=${ARG_MAX_LEN} -timeout=20
+    -artifact_prefix=${learned}- ${learned} ${corpus})
+  add_test(NAME ${name} COMMAND ${command} -max_total_time=${ARG_SECONDS})
+  math(EXPR limit "${ARG_SECONDS} + 90")
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${limit} LABELS fuzz)
+  # What tests/fuzz.sh reads: the command of each, one a line.
+  list(JOIN command " " line)
+  file(APPEND ${CMAKE_BINARY_DIR}/fuzz/commands "test/${line}\n")
+  add_dependencies(fuzzers ${name})
+endfunction()
+
+# bimbackup_fuzzed(LIBRARY ...): lets fuzzers see which code of these they
+# have reached.
+function(bimbackup_fuzzed)
+  if(BIMBACKUP_FUZZERS)
+    foreach(library IN LISTS ARGN)
+      target_compile_options(${library} PRIVATE -fsanitize=fuzzer-no-link)
+    endforeach()
+  endif()
 endfunction()

@@ -1,5 +1,6 @@
 #include "clients/bim360/answers.h"
 
+#include <iterator>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -7,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "clients/bim360/json.h"
+#include "services/common/excerpt.h"
 #include "services/common/status_macros.h"
 
 namespace bimbackup::bim360 {
@@ -15,34 +17,92 @@ namespace {
 // A version's place in `included`, by its id. Keys point into the document.
 using Versions = std::unordered_map<std::string, JsonValue>;
 
+// Reads an entry's strings, and remembers what is wrong with them.
+class Entry {
+ public:
+  explicit Entry(JsonValue value) : value_(value) {}
+
+  std::string Name(JsonPath path) { return Bounded(path, kMaxNameBytes); }
+  std::string Id(JsonPath path) { return Bounded(path, kMaxIdBytes); }
+
+  // The first string that was too long, in words; empty where none was.
+  const std::string& problem() const { return problem_; }
+
+ private:
+  std::string Bounded(JsonPath path, size_t max_bytes) {
+    std::string text = FindString(value_, path);
+    if (text.size() > max_bytes && problem_.empty()) {
+      problem_ =
+          absl::StrCat("has a ", *std::prev(path.end()), " of ", text.size(),
+                       " bytes, over the limit of ", max_bytes);
+    }
+    return text;
+  }
+
+  const JsonValue value_;
+  std::string problem_;
+};
+
+// "item 'urn:...' called 'Plan.pdf' lacks its id".
+std::string Defect(absl::string_view kind, absl::string_view id,
+                   absl::string_view name, absl::string_view what) {
+  return absl::StrCat(kind, " '", Excerpt(id), "' called '", Excerpt(name),
+                      "' ", what);
+}
+
+// The array at `path`, where there is one.
+absl::StatusOr<simdjson::dom::array> BoundedArray(JsonValue value,
+                                                  JsonPath path) {
+  const auto array = FindArray(value, path);
+  size_t size = 0;
+  // An array's own size() is capped.
+  for ([[maybe_unused]] const JsonValue entry : *array) ++size;
+  if (size <= kMaxEntries) return *array;
+  return absl::DataLossError(
+      absl::StrCat("the answer's ", *std::prev(path.end()), " has ", size,
+                   " entries, over the limit of ", kMaxEntries));
+}
+
 absl::StatusOr<simdjson::dom::array> DataOf(const JsonDocument& document) {
-  const auto data = FindArray(document.root(), {"data"});
-  if (!data) return absl::DataLossError("the answer has no list of data");
-  return *data;
+  if (!FindArray(document.root(), {"data"})) {
+    return absl::DataLossError("the answer has no list of data");
+  }
+  return BoundedArray(document.root(), {"data"});
+}
+
+absl::StatusOr<std::string> BoundedLink(std::string link) {
+  if (link.size() <= kMaxUrlBytes) return link;
+  return absl::DataLossError(
+      absl::StrCat("the answer's next link has ", link.size(),
+                   " bytes, over the limit of ", kMaxUrlBytes));
 }
 
 // `links.next`: an object with an href, or just a string.
 absl::StatusOr<std::string> NextLink(const JsonDocument& document) {
   const auto next = Find(document.root(), {"links", "next"});
   if (!next) return "";
-  if (next->is_string()) return FindString(*next, {});
+  if (next->is_string()) return BoundedLink(FindString(*next, {}));
   if (next->is_object()) {
     const auto href = Find(*next, {"href"});
     if (!href) return "";
-    if (href->is_string()) return FindString(*href, {});
+    if (href->is_string()) return BoundedLink(FindString(*href, {}));
   }
   return absl::DataLossError("the answer's next link is unreadable");
 }
 
-std::vector<std::string> ParentNames(JsonValue folder) {
+// Fills Folder::parent_names; returns what is wrong with them.
+std::string ReadParentNames(JsonValue folder, std::vector<std::string>& names) {
   const auto parents =
       FindArray(folder, {"attributes", "extension", "data", "folderParents"});
-  std::vector<std::string> names;
-  if (!parents) return names;
+  if (!parents) return "";
   // From the parent that is nobody's parent up to the project's root.
   std::unordered_map<std::string, JsonValue> by_urn;
   std::unordered_map<std::string, bool> has_child;
+  size_t count = 0;
   for (const JsonValue parent : *parents) {
+    if (++count > kMaxParents) {
+      return absl::StrCat("lies below more than ", kMaxParents, " folders");
+    }
     by_urn.emplace(FindString(parent, {"urn"}), parent);
     has_child[FindString(parent, {"parentUrn"})] = true;
   }
@@ -51,83 +111,92 @@ std::vector<std::string> ParentNames(JsonValue folder) {
     if (!has_child.contains(candidate)) urn = candidate;
   }
   while (names.size() < by_urn.size()) {
-    const auto parent = by_urn.find(urn);
-    if (parent == by_urn.end() || FindBool(parent->second, {"isRoot"})) break;
-    names.insert(names.begin(), FindString(parent->second, {"title"}));
-    urn = FindString(parent->second, {"parentUrn"});
+    const auto found = by_urn.find(urn);
+    if (found == by_urn.end() || FindBool(found->second, {"isRoot"})) break;
+    Entry parent(found->second);
+    names.insert(names.begin(), parent.Name({"title"}));
+    if (!parent.problem().empty()) return parent.problem();
+    urn = FindString(found->second, {"parentUrn"});
   }
-  return names;
+  return "";
 }
 
 std::string FirstOf(std::string preferred, std::string otherwise) {
   return preferred.empty() ? std::move(otherwise) : std::move(preferred);
 }
 
-void AddFolder(JsonValue entry, FolderPage& page) {
+void AddFolder(JsonValue value, FolderPage& page) {
+  Entry entry(value);
   Folder folder;
-  folder.id = FindString(entry, {"id"});
-  folder.name = FirstOf(FindString(entry, {"attributes", "name"}),
-                        FindString(entry, {"attributes", "displayName"}));
-  folder.rollup = FindString(entry, {"attributes", "lastModifiedTimeRollup"});
+  folder.id = entry.Id({"id"});
+  folder.name = FirstOf(entry.Name({"attributes", "name"}),
+                        entry.Name({"attributes", "displayName"}));
+  folder.rollup = entry.Id({"attributes", "lastModifiedTimeRollup"});
   folder.folder_type =
-      FindString(entry, {"attributes", "extension", "data", "folderType"});
-  folder.hidden = FindBool(entry, {"attributes", "hidden"});
-  folder.parent_names = ParentNames(entry);
+      entry.Id({"attributes", "extension", "data", "folderType"});
+  folder.hidden = FindBool(value, {"attributes", "hidden"});
+  std::string problem = ReadParentNames(value, folder.parent_names);
   if (folder.id.empty() || folder.name.empty()) {
-    page.defects.push_back(absl::StrCat("folder '", folder.id, "' called '",
-                                        folder.name,
-                                        "' lacks its id or its name"));
+    problem = "lacks its id or its name";
+  }
+  if (!entry.problem().empty()) problem = entry.problem();
+  if (!problem.empty()) {
+    page.defects.push_back(Defect("folder", folder.id, folder.name, problem));
     return;
   }
   page.folders.push_back(std::move(folder));
 }
 
-void ReadVersion(JsonValue version, Item& item,
-                 std::vector<std::string>& defects) {
-  item.version_id = FindString(version, {"id"});
-  item.version_type = FindString(version, {"attributes", "extension", "type"});
+// Fills what the tip says of its item; returns what is so wrong with it that
+// the item is left out.
+std::string ReadVersion(JsonValue value, Item& item,
+                        std::vector<std::string>& defects) {
+  Entry version(value);
+  item.version_id = version.Id({"id"});
+  item.version_type = version.Id({"attributes", "extension", "type"});
   // A deleted item's tip is called by a GUID.
   const bool deleted = item.version_type == "versions:autodesk.core:Deleted";
-  item.name = FirstOf(
-      deleted ? FindString(version,
-                           {"attributes", "extension", "data", "originalName"})
-              : "",
-      FirstOf(FindString(version, {"attributes", "name"}), item.name));
+  item.name = FirstOf(deleted ? version.Name({"attributes", "extension", "data",
+                                              "originalName"})
+                              : "",
+                      FirstOf(version.Name({"attributes", "name"}), item.name));
   std::optional<int64_t> number;
-  if (FindSize(version, {"attributes", "versionNumber"}, number).ok() &&
+  if (FindSize(value, {"attributes", "versionNumber"}, number).ok() &&
       number.value_or(0) <= INT32_MAX) {
     item.version_number = static_cast<int>(number.value_or(0));
   }
   const absl::Status size =
-      FindSize(version, {"attributes", "storageSize"}, item.size);
+      FindSize(value, {"attributes", "storageSize"}, item.size);
   if (!size.ok()) {
-    defects.push_back(absl::StrCat("item '", item.item_id, "' called '",
-                                   item.name, "': ", size.message()));
+    defects.push_back(Defect("item", item.item_id, item.name, size.message()));
   }
-  item.storage_urn =
-      FindString(version, {"relationships", "storage", "data", "id"});
+  item.storage_urn = version.Id({"relationships", "storage", "data", "id"});
   item.last_modified =
-      ParseTimestamp(FindString(version, {"attributes", "lastModifiedTime"}));
+      ParseTimestamp(FindString(value, {"attributes", "lastModifiedTime"}));
+  return version.problem();
 }
 
-void AddItem(JsonValue entry, const Versions& versions, FolderPage& page) {
+void AddItem(JsonValue value, const Versions& versions, FolderPage& page) {
+  Entry entry(value);
   Item item;
-  item.item_id = FindString(entry, {"id"});
-  item.name = FindString(entry, {"attributes", "displayName"});
-  item.hidden = FindBool(entry, {"attributes", "hidden"});
-  item.item_type = FindString(entry, {"attributes", "extension", "type"});
-  const std::string tip =
-      FindString(entry, {"relationships", "tip", "data", "id"});
+  item.item_id = entry.Id({"id"});
+  item.name = entry.Name({"attributes", "displayName"});
+  item.hidden = FindBool(value, {"attributes", "hidden"});
+  item.item_type = entry.Id({"attributes", "extension", "type"});
+  const std::string tip = entry.Id({"relationships", "tip", "data", "id"});
   const auto version = versions.find(tip);
   const auto defect = [&](absl::string_view what) {
-    page.defects.push_back(absl::StrCat("item '", item.item_id, "' called '",
-                                        item.name, "' ", what));
+    page.defects.push_back(Defect("item", item.item_id, item.name, what));
   };
+  if (!entry.problem().empty()) return defect(entry.problem());
   if (!tip.empty() && version == versions.end()) {
     return defect("comes without its tip version");
   }
   std::vector<std::string> defects;
-  if (!tip.empty()) ReadVersion(version->second, item, defects);
+  if (!tip.empty()) {
+    const std::string problem = ReadVersion(version->second, item, defects);
+    if (!problem.empty()) return defect(problem);
+  }
   if (item.item_id.empty() || item.name.empty()) {
     return defect("lacks its id or its name");
   }
@@ -135,11 +204,12 @@ void AddItem(JsonValue entry, const Versions& versions, FolderPage& page) {
   page.items.push_back(std::move(item));
 }
 
-Versions IncludedVersions(const JsonDocument& document) {
+absl::StatusOr<Versions> IncludedVersions(const JsonDocument& document) {
   Versions versions;
-  const auto included = FindArray(document.root(), {"included"});
-  if (!included) return versions;
-  for (const JsonValue version : *included) {
+  if (!FindArray(document.root(), {"included"})) return versions;
+  ABSL_ASSIGN_OR_RETURN(const auto included,
+                        BoundedArray(document.root(), {"included"}));
+  for (const JsonValue version : included) {
     if (FindString(version, {"type"}) == "versions") {
       versions.emplace(FindString(version, {"id"}), version);
     }
@@ -154,21 +224,27 @@ absl::StatusOr<HubList> ParseHubs(absl::string_view json) {
   ABSL_RETURN_IF_ERROR(document.Parse(json));
   ABSL_ASSIGN_OR_RETURN(const auto data, DataOf(document));
   HubList list;
-  for (const JsonValue entry : data) {
+  for (const JsonValue value : data) {
+    Entry entry(value);
     Hub hub;
-    hub.id = FindString(entry, {"id"});
-    hub.name = FindString(entry, {"attributes", "name"});
-    hub.region = FindString(entry, {"attributes", "region"});
-    hub.type = FindString(entry, {"attributes", "extension", "type"});
+    hub.id = entry.Id({"id"});
+    hub.name = entry.Name({"attributes", "name"});
+    hub.region = entry.Id({"attributes", "region"});
+    hub.type = entry.Id({"attributes", "extension", "type"});
+    if (!entry.problem().empty()) {
+      return absl::DataLossError(
+          Defect("hub", hub.id, hub.name, entry.problem()));
+    }
     if (!hub.id.empty()) list.hubs.push_back(std::move(hub));
   }
-  const auto warnings = FindArray(document.root(), {"meta", "warnings"});
-  if (!warnings) return list;
-  for (const JsonValue entry : *warnings) {
-    list.warnings.push_back({FindString(entry, {"HttpStatusCode"}),
-                             FindString(entry, {"ErrorCode"}),
-                             FindString(entry, {"Title"}),
-                             FindString(entry, {"Detail"})});
+  if (!FindArray(document.root(), {"meta", "warnings"})) return list;
+  ABSL_ASSIGN_OR_RETURN(const auto warnings,
+                        BoundedArray(document.root(), {"meta", "warnings"}));
+  for (const JsonValue entry : warnings) {
+    list.warnings.push_back({Excerpt(FindString(entry, {"HttpStatusCode"})),
+                             Excerpt(FindString(entry, {"ErrorCode"})),
+                             Excerpt(FindString(entry, {"Title"})),
+                             Excerpt(FindString(entry, {"Detail"}))});
   }
   return list;
 }
@@ -179,21 +255,24 @@ absl::StatusOr<ProjectPage> ParseProjects(absl::string_view json) {
   ABSL_ASSIGN_OR_RETURN(const auto data, DataOf(document));
   ProjectPage page;
   ABSL_ASSIGN_OR_RETURN(page.next_page_url, NextLink(document));
-  for (const JsonValue entry : data) {
+  for (const JsonValue value : data) {
+    Entry entry(value);
     Project project;
-    project.id = FindString(entry, {"id"});
-    project.name = FindString(entry, {"attributes", "name"});
-    project.kind =
-        FindString(entry, {"attributes", "extension", "data", "projectType"});
+    project.id = entry.Id({"id"});
+    project.name = entry.Name({"attributes", "name"});
+    project.kind = entry.Id({"attributes", "extension", "data", "projectType"});
     project.root_folder_id =
-        FindString(entry, {"relationships", "rootFolder", "data", "id"});
-    if (project.id.empty() || project.name.empty()) {
-      page.defects.push_back(absl::StrCat("project '", project.id, "' called '",
-                                          project.name,
-                                          "' lacks its id or its name"));
-      continue;
+        entry.Id({"relationships", "rootFolder", "data", "id"});
+    std::string problem = entry.problem();
+    if (problem.empty() && (project.id.empty() || project.name.empty())) {
+      problem = "lacks its id or its name";
     }
-    page.projects.push_back(std::move(project));
+    if (problem.empty()) {
+      page.projects.push_back(std::move(project));
+    } else {
+      page.defects.push_back(
+          Defect("project", project.id, project.name, problem));
+    }
   }
   return page;
 }
@@ -204,7 +283,7 @@ absl::StatusOr<FolderPage> ParseFolderPage(absl::string_view json) {
   ABSL_ASSIGN_OR_RETURN(const auto data, DataOf(document));
   FolderPage page;
   ABSL_ASSIGN_OR_RETURN(page.next_page_url, NextLink(document));
-  const Versions versions = IncludedVersions(document);
+  ABSL_ASSIGN_OR_RETURN(const Versions versions, IncludedVersions(document));
   for (const JsonValue entry : data) {
     const std::string type = FindString(entry, {"type"});
     if (type == "folders") {
@@ -212,9 +291,9 @@ absl::StatusOr<FolderPage> ParseFolderPage(absl::string_view json) {
     } else if (type == "items") {
       AddItem(entry, versions, page);
     } else {
-      page.defects.push_back(absl::StrCat("entry '", FindString(entry, {"id"}),
-                                          "' is of the unknown type '", type,
-                                          "'"));
+      page.defects.push_back(
+          absl::StrCat("entry '", Excerpt(FindString(entry, {"id"})),
+                       "' is of the unknown type '", Excerpt(type), "'"));
     }
   }
   return page;

@@ -4,6 +4,7 @@
 #ifndef CLIENTS_BIM360_ANSWERS_H_
 #define CLIENTS_BIM360_ANSWERS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -15,9 +16,22 @@
 
 namespace bimbackup::bim360 {
 
+// What an answer may hold. Autodesk's own are far below: names of 255
+// characters, 200 entries a page, S3's 10,000 parts an object. What is over
+// them would be kept in the catalog and in every manifest.
+inline constexpr size_t kMaxNameBytes = 4096;
+// An id, a URN, a type.
+inline constexpr size_t kMaxIdBytes = 2048;
+inline constexpr size_t kMaxUrlBytes = 16 << 10;
+inline constexpr size_t kMaxEntries = 10'000;
+inline constexpr size_t kMaxSignedRanges = 10'000;
+// Folders above a top folder.
+inline constexpr size_t kMaxParents = 200;
+
 // All return DATA_LOSS when the answer as a whole cannot be understood: no
-// JSON, too deep, no `data`, an unreadable next link. A next_page_url is the
-// link as the server wrote it, unresolved.
+// JSON, too deep, no `data`, too many entries, a next link that is unreadable
+// or too long. An entry with a name or id that is too long is a defect, and
+// left out. A next_page_url is the link as the server wrote it, unresolved.
 
 absl::StatusOr<HubList> ParseHubs(absl::string_view json);
 absl::StatusOr<ProjectPage> ParseProjects(absl::string_view json);
@@ -25,7 +39,7 @@ absl::StatusOr<ProjectPage> ParseProjects(absl::string_view json);
 absl::StatusOr<FolderPage> ParseFolderPage(absl::string_view json);
 
 // Of signeds3download. `expires` is left to the caller. DATA_LOSS also when the
-// ranges have a gap, contradict the size, or lack a URL.
+// ranges have a gap, contradict the size, are too many, or lack a URL.
 absl::StatusOr<SignedDownload> ParseSignedDownload(absl::string_view json);
 
 struct Token {

@@ -13,12 +13,15 @@
 #include "clients/bim360/answers.h"
 #include "clients/bim360/json.h"
 #include "clients/http/http_transport.h"
+#include "services/common/excerpt.h"
 #include "services/common/status_macros.h"
 
 namespace bimbackup::bim360 {
 namespace {
 
-constexpr size_t kMaxErrorLength = 300;
+constexpr size_t kMaxErrorBytes = 300;
+// Autodesk's tokens are of one or two thousand.
+constexpr size_t kMaxTokenBytes = 32 << 10;
 
 // 40 hexadecimal or 28 base64 characters, in any case; else nothing.
 std::string NormalSha1(const std::string& text) {
@@ -72,6 +75,10 @@ absl::Status ReadRanges(JsonValue root, SignedDownload& download) {
       return absl::DataLossError(
           "a chunked answer with a malformed byte range");
     }
+    if (download.ranges.size() == kMaxSignedRanges) {
+      return absl::DataLossError(absl::StrCat(
+          "a chunked answer with more than ", kMaxSignedRanges, " urls"));
+    }
     download.ranges.push_back(std::move(range));
   }
   std::sort(download.ranges.begin(), download.ranges.end(),
@@ -86,6 +93,11 @@ absl::Status ReadRanges(JsonValue root, SignedDownload& download) {
 
 absl::Status CheckUrls(const SignedDownload& download) {
   for (const SignedRange& range : download.ranges) {
+    if (range.url.size() > kMaxUrlBytes) {
+      return absl::DataLossError(
+          absl::StrCat("a signed answer with a url of ", range.url.size(),
+                       " bytes, over the limit of ", kMaxUrlBytes));
+    }
     if (!http::ParseUrl(range.url).ok()) {
       return absl::DataLossError("a signed answer whose url is none");
     }
@@ -109,9 +121,8 @@ absl::StatusOr<SignedDownload> ParseSignedDownload(absl::string_view json) {
     download.ranges.push_back(
         {0, download.size.value_or(0) - 1, FindString(root, {"url"})});
   } else {
-    return absl::DataLossError(
-        absl::StrCat("a signed answer of the unknown status '",
-                     absl::CHexEscape(status.substr(0, 40)), "'"));
+    return absl::DataLossError(absl::StrCat(
+        "a signed answer of the unknown status '", Excerpt(status, 40), "'"));
   }
   ABSL_RETURN_IF_ERROR(CheckUrls(download));
   return download;
@@ -126,6 +137,11 @@ absl::StatusOr<Token> ParseToken(absl::string_view json) {
   ABSL_RETURN_IF_ERROR(FindSize(document.root(), {"expires_in"}, seconds));
   if (token.access_token.empty()) {
     return absl::DataLossError("the answer holds no access token");
+  }
+  if (token.access_token.Reveal().size() > kMaxTokenBytes) {
+    return absl::DataLossError(
+        absl::StrCat("the answer's access token is over the limit of ",
+                     kMaxTokenBytes, " bytes"));
   }
   // Where the answer does not say, a minute is safe.
   token.expires_in = absl::Seconds(seconds.value_or(60));
@@ -147,10 +163,7 @@ std::string ParseErrorBody(absl::string_view body) {
     if (text.empty()) continue;
     absl::StrAppend(&line, line.empty() ? "" : ": ", text);
   }
-  std::replace_if(
-      line.begin(), line.end(),
-      [](unsigned char c) { return absl::ascii_iscntrl(c); }, ' ');
-  return line.substr(0, kMaxErrorLength);
+  return Excerpt(line, kMaxErrorBytes);
 }
 
 }  // namespace bimbackup::bim360

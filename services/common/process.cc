@@ -4,6 +4,11 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
 
 namespace bimbackup {
 namespace {
@@ -40,6 +45,27 @@ bool WaitForTermination(absl::Duration timeout) {
   }
   const timespec wait = absl::ToTimespec(timeout);
   return sigtimedwait(&signals, nullptr, &wait) > 0;
+}
+
+int64_t FileDescriptorLimit() {
+  rlimit files{};
+  // What every system grants.
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return 256;
+  return static_cast<int64_t>(
+      std::min<rlim_t>(files.rlim_cur, std::numeric_limits<int>::max()));
+}
+
+int64_t MemoryLimit() {
+  int64_t limit = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE);
+  // Of version 2, then of version 1; "max" or a huge number for none.
+  for (const char* path : {"/sys/fs/cgroup/memory.max",
+                           "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+    int64_t allowed = 0;
+    if (std::ifstream(path) >> allowed && allowed > 0) {
+      limit = std::min(limit, allowed);
+    }
+  }
+  return limit;
 }
 
 }  // namespace bimbackup

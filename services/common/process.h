@@ -3,6 +3,8 @@
 #ifndef SERVICES_COMMON_PROCESS_H_
 #define SERVICES_COMMON_PROCESS_H_
 
+#include <cstdint>
+
 #include "absl/time/time.h"
 
 namespace bimbackup {
@@ -17,6 +19,13 @@ void PrepareProcess();
 // Waits for SIGTERM or SIGINT for at most `timeout`; returns whether one
 // came.
 bool WaitForTermination(absl::Duration timeout = absl::InfiniteDuration());
+
+// How many files this process may have open at once.
+int64_t FileDescriptorLimit();
+
+// The least of the machine's memory and what this process's control group
+// allows, in bytes.
+int64_t MemoryLimit();
 
 }  // namespace bimbackup
 

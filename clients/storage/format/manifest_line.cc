@@ -79,7 +79,10 @@ absl::Status TakeText(std::string_view key, absl::string_view value,
 
 absl::Status TakeNumber(std::string_view key, int64_t value,
                         ManifestEntry& entry) {
-  if (key == "size") entry.size = value;
+  if (key == "size") {
+    if (value < 0) return Malformed("size");
+    entry.size = value;
+  }
   if (key == "version_number") {
     if (value < 0 || value > std::numeric_limits<int>::max()) {
       return Malformed("version_number");

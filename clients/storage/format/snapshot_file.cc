@@ -45,25 +45,6 @@ void AppendProject(std::string& json, const SnapshotProject& project) {
   json += '}';
 }
 
-std::string Format(const Snapshot& snapshot) {
-  std::string json = "{";
-  AppendField(json, "format", kFormat);
-  AppendField(json, "id", snapshot.id);
-  AppendField(json, "backup_id", snapshot.backup_id);
-  AppendField(json, "account_id", snapshot.account_id);
-  AppendField(json, "storage_id", snapshot.storage_id);
-  AppendField(json, "start_time", FormatUtc(snapshot.start_time));
-  AppendField(json, "end_time", FormatUtc(snapshot.end_time));
-  AppendField(json, "state", snapshot.state);
-  json += ",\"projects\":[";
-  for (size_t i = 0; i < snapshot.projects.size(); ++i) {
-    json += i == 0 ? "\n" : ",\n";
-    AppendProject(json, snapshot.projects[i]);
-  }
-  json += "\n]}\n";
-  return json;
-}
-
 // Reads the members of one JSON object; remembers that one was missing.
 class Members {
  public:
@@ -76,7 +57,7 @@ class Members {
   }
   int64_t Number(const char* key) {
     int64_t number = 0;
-    if (element_[key].get(number)) ok_ = false;
+    if (element_[key].get(number) || number < 0) ok_ = false;
     return number;
   }
   absl::Time Time(const char* key) {
@@ -103,10 +84,10 @@ bool ParseProject(simdjson::dom::element element, SnapshotProject& project) {
   return members.ok();
 }
 
-bool Parse(const std::string& text, Snapshot& snapshot) {
+bool Parse(absl::string_view text, Snapshot& snapshot) {
   simdjson::dom::parser parser;
   simdjson::dom::element root;
-  if (parser.parse(text).get(root)) return false;
+  if (parser.parse(text.data(), text.size()).get(root)) return false;
   Members members(root);
   if (members.Number("format") != kFormat) return false;
   snapshot.id = members.Text("id");
@@ -130,10 +111,35 @@ std::string SnapshotKey(absl::string_view id) {
   return absl::StrCat(kPrefix, id, kSuffix);
 }
 
+std::string FormatSnapshot(const Snapshot& snapshot) {
+  std::string json = "{";
+  AppendField(json, "format", kFormat);
+  AppendField(json, "id", snapshot.id);
+  AppendField(json, "backup_id", snapshot.backup_id);
+  AppendField(json, "account_id", snapshot.account_id);
+  AppendField(json, "storage_id", snapshot.storage_id);
+  AppendField(json, "start_time", FormatUtc(snapshot.start_time));
+  AppendField(json, "end_time", FormatUtc(snapshot.end_time));
+  AppendField(json, "state", snapshot.state);
+  json += ",\"projects\":[";
+  for (size_t i = 0; i < snapshot.projects.size(); ++i) {
+    json += i == 0 ? "\n" : ",\n";
+    AppendProject(json, snapshot.projects[i]);
+  }
+  json += "\n]}\n";
+  return json;
+}
+
+absl::StatusOr<Snapshot> ParseSnapshot(absl::string_view text) {
+  Snapshot snapshot;
+  if (Parse(text, snapshot)) return snapshot;
+  return absl::DataLossError("a snapshot file does not parse");
+}
+
 absl::Status WriteSnapshot(Storage& storage, const Snapshot& snapshot) {
   ABSL_ASSIGN_OR_RETURN(std::unique_ptr<ObjectWriter> object,
                         storage.OpenObjectWriter());
-  ABSL_RETURN_IF_ERROR(object->Append(Format(snapshot)));
+  ABSL_RETURN_IF_ERROR(object->Append(FormatSnapshot(snapshot)));
   return object->Commit(SnapshotKey(snapshot.id));
 }
 
@@ -147,8 +153,8 @@ absl::StatusOr<Snapshot> ReadSnapshot(Storage& storage, absl::string_view id) {
   ABSL_ASSIGN_OR_RETURN(const size_t size,
                         object->ReadAt(0, text.data(), text.size()));
   text.resize(size);
-  Snapshot snapshot;
-  if (!Parse(text, snapshot) || snapshot.id != id) return damaged;
+  absl::StatusOr<Snapshot> snapshot = ParseSnapshot(text);
+  if (!snapshot.ok() || snapshot->id != id) return damaged;
   return snapshot;
 }
 

@@ -42,6 +42,10 @@ struct Snapshot {
 // "snapshots/<id>.json".
 std::string SnapshotKey(absl::string_view id);
 
+// The text of a snapshot file and back; DATA_LOSS for what is none.
+std::string FormatSnapshot(const Snapshot& snapshot);
+absl::StatusOr<Snapshot> ParseSnapshot(absl::string_view text);
+
 absl::Status WriteSnapshot(Storage& storage, const Snapshot& snapshot);
 
 // NOT_FOUND; DATA_LOSS where it does not parse.

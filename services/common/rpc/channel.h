@@ -4,16 +4,31 @@
 #define SERVICES_COMMON_RPC_CHANNEL_H_
 
 #include <memory>
+#include <string>
+#include <utility>
 
-#include "absl/strings/string_view.h"
 #include "grpcpp/grpcpp.h"
 
 namespace bimbackup::rpc {
 
-// A channel in plain text to `address`, host:port or unix:/path. Our servers
-// are near: the proxy for the way out (https_proxy) is never asked. Connects
-// with the first call.
-std::shared_ptr<grpc::Channel> Dial(absl::string_view address,
+// A server: where it is, and how it is spoken to. A value.
+struct Target {
+  Target() = default;
+  // In plain text. Implicit, because that is what a bare address means.
+  Target(std::string where)  // NOLINT(google-explicit-constructor)
+      : address(std::move(where)) {}
+  Target(std::string where, std::shared_ptr<grpc::ChannelCredentials> how)
+      : address(std::move(where)), credentials(std::move(how)) {}
+
+  // host:port or unix:/path.
+  std::string address;
+  // Plain text where there are none.
+  std::shared_ptr<grpc::ChannelCredentials> credentials;
+};
+
+// A channel to `target`. Our servers are near: the proxy for the way out
+// (https_proxy) is never asked. Connects with the first call.
+std::shared_ptr<grpc::Channel> Dial(const Target& target,
                                     grpc::ChannelArguments arguments = {});
 
 }  // namespace bimbackup::rpc

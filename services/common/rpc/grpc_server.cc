@@ -11,9 +11,14 @@
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/grpcpp.h"
 #include "grpcpp/health_check_service_interface.h"
+#include "services/common/status_macros.h"
 
 namespace bimbackup::rpc {
 namespace {
+
+// So that a certificate that was replaced, or is no longer good, is looked at
+// again. Running calls end on the old connection.
+constexpr absl::Duration kMaxConnectionAge = absl::Hours(1);
 
 // gRPC's plugins are process-wide and must be installed before any server.
 void InstallPluginsOnce() {
@@ -46,20 +51,25 @@ bool PortIsInRange(absl::string_view address) {
 
 absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(
     absl::string_view address, const std::vector<grpc::Service*>& services,
-    const std::function<void(grpc::ServerBuilder&)>& configure) {
+    const Security& security) {
   if (!PortIsInRange(address)) {
     return absl::InvalidArgumentError(
         absl::StrCat("cannot listen on ", address, ": no such port"));
   }
+  ABSL_RETURN_IF_ERROR(security.CheckListen("--listen", address));
   InstallPluginsOnce();
   grpc::ServerBuilder builder;
   // Without this a second server would share the port silently.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   int port = 0;
   builder.AddListeningPort(std::string(address.data(), address.size()),
-                           grpc::InsecureServerCredentials(), &port);
+                           security.ForServer(), &port);
+  if (security.tls()) {
+    builder.AddChannelArgument(
+        GRPC_ARG_MAX_CONNECTION_AGE_MS,
+        static_cast<int>(absl::ToInt64Milliseconds(kMaxConnectionAge)));
+  }
   for (grpc::Service* service : services) builder.RegisterService(service);
-  if (configure) configure(builder);
   std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
   if (server == nullptr || port == 0) {
     return absl::InvalidArgumentError(absl::StrCat(

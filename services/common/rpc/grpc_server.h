@@ -4,7 +4,6 @@
 #ifndef SERVICES_COMMON_RPC_GRPC_SERVER_H_
 #define SERVICES_COMMON_RPC_GRPC_SERVER_H_
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,10 +11,10 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "services/common/rpc/security.h"
 
 namespace grpc {
 class Server;
-class ServerBuilder;
 class Service;
 }  // namespace grpc
 
@@ -26,12 +25,12 @@ class GrpcServer {
  public:
   // Listens on `address` (host:port, port 0 takes a free one, or
   // unix:/path) and serves `services`, which must outlive the server; they
-  // are healthy from the start. `configure`, where given, may set more on
-  // the builder. INVALID_ARGUMENT when the address cannot be bound, because
-  // it is malformed or taken.
+  // are healthy from the start. INVALID_ARGUMENT when the address cannot be
+  // bound, because it is malformed or taken, and for one that `security` does
+  // not let us listen on.
   static absl::StatusOr<std::unique_ptr<GrpcServer>> Start(
       absl::string_view address, const std::vector<grpc::Service*>& services,
-      const std::function<void(grpc::ServerBuilder&)>& configure = nullptr);
+      const Security& security = {});
 
   ~GrpcServer();
 
