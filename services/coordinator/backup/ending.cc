@@ -24,6 +24,11 @@ Ending JudgeEnding(const catalog::BackupCounters& counters,
         Count(counters.unlisted, "folder or project", "folders or projects"),
         " could not be listed"));
   }
+  if (counters.denied > 0) {
+    parts.push_back(absl::StrCat(counters.denied,
+                                 " of them forbidden, which `bimbackup accept "
+                                 "- denied` accepts"));
+  }
   if (counters.transfers_failed > 0) {
     parts.push_back(
         absl::StrCat(Count(counters.transfers_failed, "file", "files"),
@@ -34,7 +39,8 @@ Ending JudgeEnding(const catalog::BackupCounters& counters,
   if (counters.guarded > 0) {
     parts.push_back(absl::StrCat(
         Count(counters.guarded, "entry", "entries"),
-        " vanished in a number too large to believe and stand guarded"));
+        " vanished in a number too large to believe and stand guarded;"
+        " `bimbackup accept - deletions` removes them"));
   }
   if (parts.empty()) return {catalog::BackupState::kSucceeded, ""};
   return {catalog::BackupState::kPartial, absl::StrJoin(parts, "; ")};

@@ -73,8 +73,8 @@ void Crawler::ListProjects(FrontierTask task) {
   }
   bim360::PageLoopGuard guard(kMaxPages);
   while (true) {
-    const absl::StatusOr<bim360::ProjectPage> page =
-        client_.ListProjects(options_.hub_id, task.page_url);
+    const absl::StatusOr<bim360::ProjectPage> page = client_.ListProjects(
+        options_.hub_id, task.page_url, calls_.get_token());
     if (!page.ok()) {
       Fail(IsNoAccess(page.status())
                ? NotProvisioned(page.status().code(),
@@ -137,8 +137,8 @@ absl::Status Crawler::CheckProjects() {
 void Crawler::ListTopFolders(const FrontierTask& task) {
   const absl::StatusOr<catalog::ProjectRecord> project =
       store_.GetProject(task.project_id);
-  const absl::StatusOr<bim360::FolderPage> page =
-      client_.ListTopFolders(options_.hub_id, task.project_id);
+  const absl::StatusOr<bim360::FolderPage> page = client_.ListTopFolders(
+      options_.hub_id, task.project_id, calls_.get_token());
   NoteAnswer(page.status());
   if (!page.ok() || !project.ok()) {
     CommitFailure(task, page.ok() ? project.status() : page.status());
@@ -169,7 +169,7 @@ void Crawler::ListFolder(FrontierTask task,
   bim360::PageLoopGuard guard(kMaxPages);
   while (true) {
     const absl::StatusOr<bim360::FolderPage> page = client_.ListFolderContents(
-        task.project_id, task.folder_id, task.page_url);
+        task.project_id, task.folder_id, task.page_url, calls_.get_token());
     NoteAnswer(page.status());
     if (!page.ok()) {
       // Without rights at the root one may still see folders below it.
@@ -214,10 +214,15 @@ void Crawler::CommitFailure(const FrontierTask& task,
     Fail(status);
     return;
   }
+  const absl::string_view reason = status.message();
   Commit([&] {
-    return absl::IsNotFound(status)
-               ? store_.CommitNotFound(options_.backup, task, status.message())
-               : store_.CommitUnlisted(options_.backup, task, status.message());
+    if (absl::IsNotFound(status)) {
+      return store_.CommitNotFound(options_.backup, task, reason);
+    }
+    if (absl::IsPermissionDenied(status)) {
+      return store_.CommitDenied(options_.backup, task, reason);
+    }
+    return store_.CommitUnlisted(options_.backup, task, reason);
   });
 }
 
