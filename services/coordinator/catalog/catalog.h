@@ -12,6 +12,7 @@
 #include "services/coordinator/catalog/accept_store.h"
 #include "services/coordinator/catalog/backup_store.h"
 #include "services/coordinator/catalog/crawl_store.h"
+#include "services/coordinator/catalog/damage_store.h"
 #include "services/coordinator/catalog/sweep_store.h"
 #include "services/coordinator/catalog/transfer_store.h"
 #include "services/coordinator/catalog/tree_store.h"
@@ -24,7 +25,8 @@ class Catalog : public BackupStore,
                 public TransferStore,
                 public TreeStore,
                 public SweepStore,
-                public AcceptStore {
+                public AcceptStore,
+                public DamageStore {
  public:
   // Takes the bytes of a copy, in order; an error ends the copying. It is
   // called with none while they are made ready, too.

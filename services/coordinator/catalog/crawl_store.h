@@ -68,7 +68,8 @@ class CrawlStore {
 
   // Opens a backup's crawl: pushes the listing of projects; unblocks what
   // earlier backups could not list; makes a transfer of every known version
-  // that is not stored and that `wanted` (all, where empty) wants.
+  // that is not stored, and of every damaged blob, that `wanted` (all, where
+  // empty) wants.
   // Idempotent: after a restart it changes nothing.
   virtual absl::Status BeginCrawl(BackupNumber backup,
                                   const FileFilter& wanted) = 0;

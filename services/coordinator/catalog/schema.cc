@@ -189,10 +189,27 @@ UPDATE transfers SET project =
 // missing 3, vanished 2: guarded no longer, because somebody accepted it; rows
 //   that are gone as soon as there is time, but for the project's own.
 // attempts.late: reported when the lease was lost, whose end is an attempt.
+// objects.expected: the digest that its bytes had before their blob was found
+//   damaged; until they are fetched again.
+// damaged_blobs.state: 0 to be fetched again, 1 fetched and not yet put into
+//   the latest view again, 2 given up. tries: by so many backups.
 constexpr char kStep3[] = R"sql(
 ALTER TABLE folders ADD COLUMN denied INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE backups ADD COLUMN denied INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE attempts ADD COLUMN late INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE objects ADD COLUMN expected BLOB;
+CREATE TABLE damaged_blobs(
+  sha256 BLOB PRIMARY KEY,
+  urn TEXT NOT NULL,
+  size INTEGER,
+  found INTEGER NOT NULL,
+  project_id TEXT NOT NULL,
+  project_name TEXT NOT NULL,
+  item_id TEXT NOT NULL,
+  path BLOB NOT NULL,
+  state INTEGER NOT NULL DEFAULT 0,
+  tries INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
+CREATE INDEX damaged_blobs_by_state ON damaged_blobs(state);
 CREATE INDEX folders_denied ON folders(project) WHERE denied = 1;
 CREATE INDEX folders_accepted ON folders(pk) WHERE missing = 3;
 CREATE INDEX files_accepted ON files(pk) WHERE missing = 3;

@@ -121,6 +121,12 @@ class SqliteCatalogImpl : public Catalog {
   absl::StatusOr<std::vector<std::string>> ForgetUnneeded(
       const std::vector<std::string>& sha256s) override;
 
+  // DamageStore.
+  absl::StatusOr<bool> RecordDamagedBlob(const DamagedBlob& blob) override;
+  absl::StatusOr<bool> RecordDamagedManifest(absl::string_view sha256) override;
+  absl::StatusOr<std::vector<std::string>> ListMended(int limit) override;
+  absl::Status ForgetMended(const std::vector<std::string>& sha256s) override;
+
   // AcceptStore.
   absl::StatusOr<Accepted> AcceptDeletions(
       const std::vector<std::string>& projects) override;
@@ -141,6 +147,8 @@ class SqliteCatalogImpl : public Catalog {
 
   absl::StatusOr<BackupRecord> ReadBackup(BackupNumber number);
   bool IsHandedOut(int64_t task) ABSL_LOCKS_EXCLUDED(tasks_mutex_);
+  // Makes transfers of damaged blobs, which count as stored no longer.
+  absl::Status PlanDamaged(BackupNumber backup, const FileFilter& wanted);
   // Makes transfers of known versions that are not stored.
   absl::Status PlanUnstored(BackupNumber backup, const FileFilter& wanted);
   // Blocks the task for this backup.

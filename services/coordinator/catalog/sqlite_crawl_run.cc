@@ -137,6 +137,7 @@ absl::Status SqliteCatalogImpl::BeginCrawl(BackupNumber backup,
     }
   }
   ABSL_RETURN_IF_ERROR(PurgeAccepted());
+  ABSL_RETURN_IF_ERROR(PlanDamaged(backup, wanted));
   ABSL_RETURN_IF_ERROR(PlanUnstored(backup, wanted));
   return writer_.Commit([&](WriteBatch& batch) {
     Database& database = batch.database();

@@ -59,7 +59,9 @@ class TransferStore {
       BackupNumber backup) = 0;
 
   // Applies results in one transaction: a stored object makes every entry
-  // with its URN stored and its projects changed. A transfer that is stored
+  // with its URN stored and its projects changed. Where its blob was damaged
+  // and other bytes came than it had, they are stored, too, but the transfer
+  // has failed. A transfer that is stored
   // already stays so. What is stored after its backup has begun to commit, or
   // has ended, is adopted: the backup's account of it stays as it was, the
   // next one finds the object stored. Idempotent.

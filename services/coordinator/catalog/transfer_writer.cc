@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "services/coordinator/catalog/stored_time.h"
@@ -13,7 +14,7 @@ namespace {
 
 constexpr char kReadTransfer[] = R"sql(
 SELECT t.backup, t.object, t.file, t.state, t.attempts, o.size, o.failure,
-  o.transfer
+  o.transfer, o.expected
 FROM transfers t JOIN objects o ON o.pk = t.object WHERE t.id = ?)sql";
 
 constexpr char kSetState[] = R"sql(
@@ -31,7 +32,14 @@ constexpr char kDropAttempts[] =
     "DELETE FROM attempts WHERE transfer = ? AND number <= ?";
 
 constexpr char kStoreObject[] = R"sql(
-UPDATE objects SET sha256 = ?2, size = ?3, failure = NULL WHERE pk = ?1)sql";
+UPDATE objects SET sha256 = ?2, size = ?3, failure = NULL, expected = NULL
+WHERE pk = ?1)sql";
+
+constexpr char kMendBlob[] =
+    "UPDATE damaged_blobs SET state = 1 WHERE sha256 = ?";
+
+constexpr char kGiveUpBlob[] =
+    "UPDATE damaged_blobs SET state = 2 WHERE sha256 = ? AND state = 0";
 
 constexpr char kFailObject[] = "UPDATE objects SET failure = ?2 WHERE pk = ?1";
 
@@ -77,6 +85,8 @@ struct TransferRow {
   std::optional<std::string> failure;
   // The object's newest transfer.
   int64_t newest = 0;
+  // The digest of the damaged blob that is to be mended; empty for none.
+  std::string expected;
 };
 
 std::optional<TransferRow> ReadRow(Database& database, int64_t id) {
@@ -92,6 +102,7 @@ std::optional<TransferRow> ReadRow(Database& database, int64_t id) {
   row.size = query.Int(5);
   if (!query.IsNull(6)) row.failure = query.Text(6);
   row.newest = query.Int(7);
+  row.expected = std::string(query.Bytes(8));
   return row;
 }
 
@@ -120,30 +131,18 @@ void MarkProjects(WriteBatch& batch, int64_t object, int64_t bytes_more) {
 
 // A backup that commits or has ended has said what became of the transfer,
 // and its snapshot was made of that: there it stays as it is.
+bool HasSaid(Database& database, BackupNumber backup) {
+  return ReadInt(database, 0, kReadBackupState, backup) >=
+         static_cast<int64_t>(BackupState::kCommitting);
+}
+
 void CountStored(WriteBatch& batch, const TransferRow& row, int64_t size) {
-  const int64_t state =
-      ReadInt(batch.database(), 0, kReadBackupState, row.backup);
-  if (state >= static_cast<int64_t>(BackupState::kCommitting)) return;
+  if (HasSaid(batch.database(), row.backup)) return;
   BackupCounters& counters = batch.Counters(row.backup);
   if (row.state == TransferState::kFailed) --counters.transfers_failed;
   ++counters.transfers_stored;
   counters.bytes_stored += size;
   Run(batch.database(), kSetState, row.id, TransferState::kStored, "");
-}
-
-void Store(WriteBatch& batch, const TransferRow& row,
-           const TransferUpdate& update) {
-  Database& database = batch.database();
-  const std::string digest = absl::HexStringToBytes(update.sha256);
-  Run(database, kStoreObject, row.object, Blob{digest}, update.size);
-  CountStored(batch, row, update.size);
-  MarkProjects(batch, row.object, update.size - row.size);
-  if (row.newest == row.id) return;
-  // A late result: what a newer backup asked for has come, too.
-  const std::optional<TransferRow> newest = ReadRow(database, row.newest);
-  if (newest.has_value() && newest->state != TransferState::kStored) {
-    CountStored(batch, *newest, update.size);
-  }
 }
 
 // Notes where the file is, should it be removed while people still ask why.
@@ -162,6 +161,50 @@ void SavePath(Database& database, const TransferRow& row) {
   path.push_back(name);
   const std::string joined = JoinPath(path);
   Run(database, kSetPath, row.id, Blob{joined}, item_id);
+}
+
+// Other bytes came than the damaged blob had: that one is not mended.
+void CountOther(WriteBatch& batch, const TransferRow& row,
+                const TransferUpdate& update) {
+  Database& database = batch.database();
+  if (row.state == TransferState::kFailed || HasSaid(database, row.backup)) {
+    return;
+  }
+  ++batch.Counters(row.backup).transfers_failed;
+  Run(database, kSetState, row.id, TransferState::kFailed,
+      absl::StrCat(
+          "the damaged blob ", absl::BytesToHexString(row.expected),
+          " cannot be mended: what can be fetched now has the SHA-256 ",
+          update.sha256));
+  SavePath(database, row);
+}
+
+void Count(WriteBatch& batch, const TransferRow& row,
+           const TransferUpdate& update, bool other) {
+  if (other) {
+    CountOther(batch, row, update);
+  } else {
+    CountStored(batch, row, update.size);
+  }
+}
+
+void Store(WriteBatch& batch, const TransferRow& row,
+           const TransferUpdate& update) {
+  Database& database = batch.database();
+  const std::string digest = absl::HexStringToBytes(update.sha256);
+  Run(database, kStoreObject, row.object, Blob{digest}, update.size);
+  Run(database, kMendBlob, Blob{digest});
+  const bool other = !row.expected.empty() && row.expected != digest;
+  if (other) Run(database, kGiveUpBlob, Blob{row.expected});
+  Count(batch, row, update, other);
+  MarkProjects(batch, row.object, update.size - row.size);
+  if (row.newest == row.id) return;
+  // A late result: what a newer backup asked for has come, too.
+  std::optional<TransferRow> newest = ReadRow(database, row.newest);
+  if (newest.has_value() && newest->state != TransferState::kStored) {
+    newest->expected = row.expected;
+    Count(batch, *newest, update, other);
+  }
 }
 
 void Fail(WriteBatch& batch, const TransferRow& row, absl::string_view reason) {
