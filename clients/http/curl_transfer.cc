@@ -1,5 +1,7 @@
 #include "clients/http/curl_transfer.h"
 
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -8,6 +10,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "clients/http/address.h"
+#include "clients/http/proxy.h"
 #include "services/common/secret.h"
 #include "services/common/status_macros.h"
 
@@ -88,7 +92,6 @@ absl::Status CurlTransfer::Configure(CURL* easy, CURLSH* share,
   set(CURLOPT_BUFFERSIZE, static_cast<long>(options.buffer_bytes));
   set(CURLOPT_USERAGENT, options.user_agent.c_str());
   set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-  if (IsLoopbackHost(url.host)) set(CURLOPT_PROXY, "");
   if (!options.ca_file.empty()) set(CURLOPT_CAINFO, options.ca_file.c_str());
   if (options.accept_gzip) set(CURLOPT_ACCEPT_ENCODING, "gzip");
   set(CURLOPT_SHARE, share);
@@ -99,8 +102,39 @@ absl::Status CurlTransfer::Configure(CURL* easy, CURLSH* share,
   set(CURLOPT_WRITEFUNCTION, &CurlTransfer::OnBodyBytes);
   set(CURLOPT_WRITEDATA, this);
   ABSL_RETURN_IF_ERROR(refused_);
+  ABSL_RETURN_IF_ERROR(SetRoute(url));
   ABSL_RETURN_IF_ERROR(SetMethod());
   return SetHeaders(options);
+}
+
+absl::Status CurlTransfer::SetRoute(const Url& url) {
+  const bool loopback =
+      IsLoopbackHost(url.host) || request_.reach == Reach::kLoopback;
+  if (request_.reach == Reach::kAnywhere) {
+    return loopback ? Set(easy_, CURLOPT_PROXY, "") : absl::OkStatus();
+  }
+  const std::string proxy = loopback ? "" : ProxyFor(url);
+  ABSL_RETURN_IF_ERROR(Set(easy_, CURLOPT_PROXY, proxy.c_str()));
+  // ProxyFor has looked at no_proxy.
+  if (!proxy.empty()) return Set(easy_, CURLOPT_NOPROXY, "");
+  ABSL_RETURN_IF_ERROR(
+      Set(easy_, CURLOPT_OPENSOCKETFUNCTION, &CurlTransfer::OnOpenSocket));
+  return Set(easy_, CURLOPT_OPENSOCKETDATA, this);
+}
+
+curl_socket_t CurlTransfer::OnOpenSocket(void* self, curlsocktype,
+                                         curl_sockaddr* address) {
+  auto* transfer = static_cast<CurlTransfer*>(self);
+  if (!Includes(transfer->request_.reach, KindOf(address->addr))) {
+    transfer->out_of_reach_ =
+        absl::PermissionDeniedError(transfer->Describe(absl::StrCat(
+            "its host leads to ", AddressText(address->addr),
+            ", which is no public address; --allowed_hosts can allow the "
+            "host")));
+    return CURL_SOCKET_BAD;
+  }
+  return socket(address->family, address->socktype | SOCK_CLOEXEC,
+                address->protocol);
 }
 
 absl::Status CurlTransfer::SetMethod() {
@@ -257,6 +291,9 @@ void CurlTransfer::Finish(const absl::Status& status, CURLcode code) {
 absl::Status CurlTransfer::Verdict(CURLcode code) const {
   if (!refused_.ok()) return refused_;
   if (code == CURLE_OK) return CheckLength();
+  if (code == CURLE_COULDNT_CONNECT && !out_of_reach_.ok()) {
+    return out_of_reach_;
+  }
   const absl::string_view detail =
       error_[0] != '\0' ? error_ : curl_easy_strerror(code);
   return absl::Status(CodeFromCurl(code), Describe(detail));

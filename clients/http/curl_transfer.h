@@ -61,9 +61,12 @@ class CurlTransfer {
  private:
   static size_t OnHeaderLine(char* data, size_t size, size_t count, void* self);
   static size_t OnBodyBytes(char* data, size_t size, size_t count, void* self);
+  static curl_socket_t OnOpenSocket(void* self, curlsocktype purpose,
+                                    curl_sockaddr* address);
 
   bool TakeHeaderLine(absl::string_view line);
   absl::Status FinishHead();
+  absl::Status SetRoute(const Url& url);
   absl::Status SetMethod();
   absl::Status SetHeaders(const CurlTransportOptions& options);
   void CountArrived(int64_t bytes, absl::Duration now);
@@ -89,6 +92,8 @@ class CurlTransfer {
   std::optional<int64_t> expected_bytes_;
   // Why a callback ended the transfer.
   absl::Status refused_;
+  // Why the last address that was out of reach was not connected to.
+  absl::Status out_of_reach_;
   TransferStats stats_;
 
   const absl::Duration started_;

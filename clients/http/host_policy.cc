@@ -90,7 +90,7 @@ absl::StatusOr<HostPolicy> HostPolicy::Parse(absl::string_view patterns) {
 absl::StatusOr<HostPolicy::Pattern> HostPolicy::ParsePattern(
     absl::string_view text) {
   Pattern pattern;
-  pattern.plain_http = true;
+  pattern.named = true;
   absl::string_view host = text;
   pattern.suffix = absl::ConsumePrefix(&host, "*.");
   absl::StatusOr<Url> url = absl::InvalidArgumentError("");
@@ -109,22 +109,46 @@ absl::StatusOr<HostPolicy::Pattern> HostPolicy::ParsePattern(
   return pattern;
 }
 
-absl::Status HostPolicy::Check(absl::string_view text) const {
+absl::StatusOr<Reach> HostPolicy::Judge(absl::string_view text) const {
   ABSL_ASSIGN_OR_RETURN(const Url url, ParseUrl(text));
-  if (IsLoopback(url.host)) return absl::OkStatus();
+  // A name of the flag first, for it may lead anywhere.
+  for (const Pattern& pattern : patterns_) {
+    if (pattern.named && Matches(pattern, url)) return Reach::kAnywhere;
+  }
+  if (IsLoopback(url.host)) return Reach::kLoopback;
   if (url.scheme == "https" && url.port == 443 && IsS3Host(url.host)) {
-    return absl::OkStatus();
+    return Reach::kPublic;
   }
   for (const Pattern& pattern : patterns_) {
-    if (Matches(pattern, url)) return absl::OkStatus();
+    if (Matches(pattern, url)) return Reach::kPublic;
   }
   return absl::PermissionDeniedError(
       absl::StrCat("downloads from ", url.scheme, "://", url.host, ":",
                    url.port, " are not allowed; --allowed_hosts can allow it"));
 }
 
+absl::Status HostPolicy::Check(absl::string_view url) const {
+  return Judge(url).status();
+}
+
+absl::Status HostPolicy::Admit(Request& request) const {
+  ABSL_ASSIGN_OR_RETURN(request.reach, Judge(request.url));
+  return absl::OkStatus();
+}
+
+absl::Status HostPolicy::CheckApi(absl::string_view text) const {
+  ABSL_ASSIGN_OR_RETURN(const Url url, ParseUrl(text));
+  if (url.scheme == "https" || IsLoopback(url.host)) return absl::OkStatus();
+  for (const Pattern& pattern : patterns_) {
+    if (Matches(pattern, url)) return absl::OkStatus();
+  }
+  return absl::PermissionDeniedError(absl::StrCat(
+      "plain http to ", url.host, " would show our secret to the network; ",
+      "--allowed_hosts=", url.host, " allows it"));
+}
+
 bool HostPolicy::Matches(const Pattern& pattern, const Url& url) {
-  if (url.scheme == "http" && !pattern.plain_http) return false;
+  if (url.scheme == "http" && !pattern.named) return false;
   if (pattern.port != 0 && pattern.port != url.port) return false;
   if (!pattern.suffix) return url.host == pattern.host;
   return url.host.size() > pattern.host.size() &&

@@ -12,7 +12,9 @@
 
 namespace bimbackup::http {
 
+struct Request;
 struct Url;
+enum class Reach;
 
 // The value of --allowed_hosts: patterns such as `*.s3.amazonaws.com`,
 // `host`, `host:port`. Thread-safe, immutable.
@@ -33,6 +35,16 @@ class HostPolicy {
   // the flag, when not; INVALID_ARGUMENT when it is no URL.
   absl::Status Check(absl::string_view url) const;
 
+  // Check() of the request's URL, and lets the request reach only what its
+  // host stands for: a host named by --allowed_hosts any address, loopback
+  // this machine, any other host public addresses alone. For every request
+  // whose URL came from outside.
+  absl::Status Admit(Request& request) const;
+
+  // OK when `url`, to which our secret is sent, is https, loopback, or of a
+  // host named by --allowed_hosts. PERMISSION_DENIED otherwise.
+  absl::Status CheckApi(absl::string_view url) const;
+
  private:
   struct Pattern {
     // Lower case; matches the end of a host where `suffix` is set.
@@ -40,11 +52,13 @@ class HostPolicy {
     bool suffix = false;
     // 0 matches every port.
     int port = 0;
-    bool plain_http = false;
+    // By plain http, too, and at any address: somebody named it.
+    bool named = false;
   };
 
   static absl::StatusOr<Pattern> ParsePattern(absl::string_view text);
   static bool Matches(const Pattern& pattern, const Url& url);
+  absl::StatusOr<Reach> Judge(absl::string_view url) const;
 
   std::vector<Pattern> patterns_;
 };

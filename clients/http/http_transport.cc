@@ -127,8 +127,12 @@ absl::StatusOr<Response> Fetch(
 
 absl::Status StatusFromHttp(int http_status, absl::string_view what) {
   if (http_status >= 200 && http_status < 300) return absl::OkStatus();
-  return absl::Status(CodeFromHttp(http_status),
-                      absl::StrCat(what, ": HTTP ", http_status));
+  const bool redirect =
+      http_status >= 300 && http_status < 400 && http_status != 304;
+  return absl::Status(
+      CodeFromHttp(http_status),
+      absl::StrCat(what, ": HTTP ", http_status,
+                   redirect ? ", a redirect, which we do not follow" : ""));
 }
 
 std::optional<absl::Duration> ParseRetryAfter(absl::string_view value,

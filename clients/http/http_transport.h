@@ -26,6 +26,11 @@ using Headers = std::vector<std::pair<std::string, std::string>>;
 std::optional<absl::string_view> FindHeader(const Headers& headers,
                                             absl::string_view name);
 
+// Which machines a request may end up at, whatever its host's name resolves
+// to. Where a proxy of the environment is used, the proxy resolves the name,
+// and its own rules hold.
+enum class Reach { kAnywhere, kPublic, kLoopback };
+
 // What a transfer asks for. A value.
 struct Request {
   std::string method = "GET";
@@ -33,6 +38,8 @@ struct Request {
   std::string url;
   Headers headers;
   std::string body;
+  // Of a URL that came from outside: see HostPolicy::Admit.
+  Reach reach = Reach::kAnywhere;
 
   // From start to connected, name resolution and TLS included.
   absl::Duration connect_timeout = absl::Seconds(15);
@@ -85,7 +92,8 @@ class ResponseHandler {
   // UNAVAILABLE (cannot resolve or connect, reset, server gone),
   // DEADLINE_EXCEEDED (deadline, idle limit; the message says which),
   // DATA_LOSS (the body is shorter than announced), CANCELLED, the status of
-  // OnHead or OnBody, or INVALID_ARGUMENT (malformed URL, forbidden scheme).
+  // OnHead or OnBody, INVALID_ARGUMENT (malformed URL, forbidden scheme), or
+  // PERMISSION_DENIED (the host is beyond the request's reach).
   virtual void OnDone(const absl::Status& status,
                       const TransferStats& stats) = 0;
 };
