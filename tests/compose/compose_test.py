@@ -9,10 +9,12 @@ import subprocess
 import sys
 import tempfile
 
+import yaml
+
 import check
 from check import expect
 from cluster import wait_for
-from project import BRIDGE, USER, Project
+from project import BRIDGE, ROOT, USER, Project
 
 
 def expect_equal(project):
@@ -134,13 +136,29 @@ def connected(emulator, network):
                         emulator], check=False, timeout=30)
 
 
-def test_workers_of_another_machine_share_one_folder():
+@contextlib.contextmanager
+def certificates(*arguments):
+    """A folder of deploy/make_certs.sh that the containers can read."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="bimbackup-certs-"))
+    folder.chmod(0o755)
+    try:
+        make = [ROOT / "deploy/make_certs.sh", "--dir", folder / "certs",
+                "--owner", f"{USER}:{USER}"]
+        subprocess.run([*make, *arguments], check=True, timeout=60,
+                       stdout=subprocess.DEVNULL)
+        yield folder / "certs"
+    finally:
+        shutil.rmtree(folder)
+
+
+def test_workers_of_another_machine_share_one_folder_over_tls():
     """As README has it: another mount of the share, and the address."""
-    with Project("one", BIMBACKUP_PUBLISH=BRIDGE,
-                 BIM360_EMULATOR_CONNECTION_BANDWIDTH="4MB") as here:
+    with certificates("--host", BRIDGE) as certs, Project(
+            "one", certs, BIMBACKUP_PUBLISH=BRIDGE,
+            BIM360_EMULATOR_CONNECTION_BANDWIDTH="4MB") as here:
         here.up("emulator", "coordinator", "download-worker")
         with second_mount(here.storage) as mount, Project(
-                "two", BIMBACKUP_BACKUP_DIR=mount,
+                "two", certs, BIMBACKUP_BACKUP_DIR=mount,
                 BIMBACKUP_COORDINATOR=f"{BRIDGE}:{here.port}") as there:
             there.must("up", "-d", "--no-deps", "download-worker")
             emulator, = here.containers("emulator")
@@ -191,6 +209,19 @@ def test_a_worker_with_another_folder_is_refused():
         expect("storage" in done.stderr, done.stderr)
 
 
+def test_ports_are_open_to_this_machine_alone():
+    with Project("ports") as project:
+        config = yaml.safe_load(project.must("config"))
+        published = [port for service in config["services"].values()
+                     for port in service.get("ports", [])]
+        expect(len(published) >= 4, published)
+        for port in published:
+            # Compose 1.29 writes text, Compose 2 a mapping.
+            address = (port.split(":")[0] if isinstance(port, str)
+                       else port.get("host_ip"))
+            expect(address == "127.0.0.1", port)
+
+
 def test_doctor_is_content_before_the_first_backup():
     with Project("doctor") as project:
         project.must("up", "-d", "emulator")
@@ -208,6 +239,7 @@ if __name__ == "__main__":
         test_four_workers_share_a_backup,
         test_a_partial_backup_is_exit_code_3_and_no_server_is_4,
         test_a_killed_worker_container_costs_nothing,
-        test_workers_of_another_machine_share_one_folder,
+        test_workers_of_another_machine_share_one_folder_over_tls,
+        test_ports_are_open_to_this_machine_alone,
         test_a_worker_with_another_folder_is_refused,
         test_doctor_is_content_before_the_first_backup])))

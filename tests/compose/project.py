@@ -19,9 +19,20 @@ BRIDGE = "172.17.0.1"
 
 
 class Project:
-    """deploy/demo.env with the given settings instead of some of its own."""
+    """deploy/demo.env with the given settings instead of some of its own.
 
-    def __init__(self, name, **settings):
+    With `certs`, a folder of deploy/make_certs.sh, deploy/docker-compose.tls.yml
+    lies on top.
+    """
+
+    def __init__(self, name, certs=None, **settings):
+        self._tls = certs is not None
+        files = ["-f", "docker-compose.yml"]
+        if self._tls:
+            files += ["-f", "deploy/docker-compose.tls.yml"]
+            settings["BIMBACKUP_CERTS"] = str(certs)
+        self._command = [*COMPOSE, *files, "--env-file", "deploy/demo.env",
+                         "--profile", "demo"]
         self.name = f"bimbackup-test-{name}"
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="bimbackup-"))
         self.storage = self.folder / "storage"
@@ -55,8 +66,7 @@ class Project:
     def compose(self, *arguments, seconds=300):
         """Runs docker-compose as README does; returns the finished process."""
         return subprocess.run(
-            [*COMPOSE, "--env-file", "deploy/demo.env", "--profile", "demo",
-             *arguments], cwd=ROOT, env=self._environment, timeout=seconds,
+            [*self._command, *arguments], cwd=ROOT, env=self._environment, timeout=seconds,
             stdin=subprocess.DEVNULL, capture_output=True, text=True,
             check=False)
 
@@ -75,8 +85,8 @@ class Project:
     def start_backup(self, *arguments):
         """`docker-compose run --rm backup`, in the background."""
         return subprocess.Popen(
-            [*COMPOSE, "--env-file", "deploy/demo.env", "--profile", "demo",
-             "run", "--rm", "-T", "backup", *arguments], cwd=ROOT,
+            [*self._command, "run", "--rm", "-T", "backup", *arguments],
+            cwd=ROOT,
             env=self._environment, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
@@ -88,8 +98,13 @@ class Project:
 
     def messages(self, *arguments):
         """What the command line says, as JSON."""
-        text = self.must("exec", "-T", "coordinator", "bimbackup",
-                         "--output=json", *arguments)
+        if self._tls:
+            # The coordinator's certificate may not ask; the operator's may.
+            text = self.must("run", "--rm", "-T", "--no-deps", "backup",
+                             "--output=json", *arguments)
+        else:
+            text = self.must("exec", "-T", "coordinator", "bimbackup",
+                             "--output=json", *arguments)
         return [json.loads(line) for line in text.splitlines()]
 
     def containers(self, service):
