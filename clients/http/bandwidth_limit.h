@@ -19,7 +19,8 @@ class BandwidthLimit {
   explicit BandwidthLimit(int64_t bytes_per_second)
       : bytes_per_second_(bytes_per_second) {}
 
-  bool capped() const { return bytes_per_second_ > 0; }
+  // Another cap from `now` on, at which what is not paid for yet is paid, too.
+  void SetRate(int64_t bytes_per_second, absl::Duration now);
 
   // Whether bytes may be delivered at `now`.
   bool MayDeliver(absl::Duration now) const;
@@ -31,8 +32,8 @@ class BandwidthLimit {
   absl::Duration FreeAt() const;
 
  private:
-  const int64_t bytes_per_second_;
   mutable Mutex mutex_;
+  int64_t bytes_per_second_ ABSL_GUARDED_BY(mutex_);
   // The instant up to which everything delivered is paid for.
   absl::Duration paid_until_ ABSL_GUARDED_BY(mutex_) =
       -absl::InfiniteDuration();

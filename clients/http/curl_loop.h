@@ -38,6 +38,9 @@ class CurlLoop {
              std::unique_ptr<ResponseHandler> handler);
   void Cancel(TransferId id);
 
+  // Makes the loop look at its waits again. Thread-safe.
+  void Wake();
+
   // Cancels everything, what is started meanwhile included, and ends the
   // thread. Idempotent; not on the loop's own thread.
   void Stop();
@@ -68,7 +71,6 @@ class CurlLoop {
   void End(Active::iterator transfer, const absl::Status& status,
            CURLcode code);
   void Release(CURL* easy);
-  void Wake();
 
   static int OnSocket(CURL* easy, curl_socket_t socket, int what, void* self,
                       void* known);

@@ -40,6 +40,7 @@ bool InitCurlOnce() {
 CurlTransport::CurlTransport() = default;
 
 CurlTransport::~CurlTransport() {
+  stopping_ = true;
   // All loops end before any goes away, so that a handler may still reach the
   // transport from its OnDone().
   for (const auto& loop : loops_) loop->Stop();
@@ -65,8 +66,19 @@ absl::StatusOr<std::unique_ptr<CurlTransport>> CurlTransport::Create(
 TransferId CurlTransport::Start(Request request,
                                 std::unique_ptr<ResponseHandler> handler) {
   const TransferId id = ++last_id_;
+  if (stopping_) {
+    handler->OnDone(absl::CancelledError("the transport is being destroyed"),
+                    TransferStats());
+    return id;
+  }
   LoopOf(id).Start(id, std::move(request), std::move(handler));
   return id;
+}
+
+void CurlTransport::SetMaxBytesPerSecond(int64_t bytes_per_second) {
+  bandwidth_->SetRate(bytes_per_second, SystemClock().Monotonic());
+  // A loop that sleeps until the old cap lets it go on looks again.
+  for (const auto& loop : loops_) loop->Wake();
 }
 
 void CurlTransport::Cancel(TransferId id) { LoopOf(id).Cancel(id); }

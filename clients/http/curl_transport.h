@@ -52,6 +52,10 @@ class CurlTransport : public HttpTransport {
                    std::unique_ptr<ResponseHandler> handler) override;
   void Cancel(TransferId id) override;
 
+  // Another cap on the body bytes of all transfers together, from now on; 0
+  // for none.
+  void SetMaxBytesPerSecond(int64_t bytes_per_second);
+
  private:
   CurlTransport();
 
@@ -60,6 +64,8 @@ class CurlTransport : public HttpTransport {
   std::unique_ptr<BandwidthLimit> bandwidth_;
   std::vector<std::unique_ptr<CurlLoop>> loops_;
   std::atomic<TransferId> last_id_ = 0;
+  // Set before the first loop is told to stop: the others start nothing more.
+  std::atomic<bool> stopping_ = false;
 };
 
 }  // namespace bimbackup::http

@@ -41,7 +41,8 @@ void AddConnectionFlags(CLI::App& app, Options& options, RawFlags& raw) {
 
 void AddTransferFlags(CLI::App& app, Options& options, RawFlags& raw) {
   app.add_option("--max_transfers", options.max_transfers,
-                 "Requests that run at once")
+                 "Requests that run at once, at most; the worker starts with "
+                 "32 and finds out what moves most")
       ->envname("BIMBACKUP_MAX_TRANSFERS")
       ->check(CLI::Range(1, 512))
       ->capture_default_str();
@@ -102,6 +103,8 @@ ParsedOptions ParseOptions(int argc, const char* const* argv) {
   app.set_version_flag("--version", BIMBACKUP_VERSION);
   AddConnectionFlags(app, parsed.options, raw);
   AddTransferFlags(app, parsed.options, raw);
+  rpc::AddTlsFlags(app, parsed.options.security);
+  rpc::AddInsecureFlag(app, parsed.options.security);
   parsed.exit_code = ParseFlags(app, argc, argv);
   if (parsed.exit_code.has_value()) return parsed;
   const absl::Status interpreted = Interpret(raw, parsed.options);

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "clients/http/host_policy.h"
+#include "services/common/rpc/security.h"
 
 namespace bimbackup::download_worker {
 
@@ -18,8 +19,8 @@ struct Options {
   std::string listen = "127.0.0.1:50052";
   // "file:///backup", or a plain absolute path.
   std::string storage;
-  // Requests that run at once.
-  int max_transfers = 32;
+  // Requests that run at once, at most.
+  int max_transfers = 64;
   // Bytes a second for all of them together; 0 for no cap.
   int64_t max_bandwidth = 0;
   http::HostPolicy allowed_hosts = http::HostPolicy::Default();
@@ -29,6 +30,7 @@ struct Options {
   absl::Duration storage_wait = absl::Seconds(60);
   // How long a drain lets running transfers go on.
   absl::Duration drain_grace = absl::Seconds(30);
+  rpc::SecurityFlags security;
   // debug, info, warning or error.
   std::string log_level = "info";
 };

@@ -11,6 +11,7 @@
 #include "clients/storage/storage.h"
 #include "services/common/clock.h"
 #include "services/common/logging.h"
+#include "services/common/process.h"
 #include "services/common/random.h"
 #include "services/common/rpc/grpc_server.h"
 #include "services/common/status_macros.h"
@@ -22,6 +23,8 @@
 namespace bimbackup::download_worker {
 namespace {
 
+// Requests at once before the engine has found out what is best.
+constexpr int kFirstSlots = 32;
 constexpr absl::Duration kMarkerLook = absl::Milliseconds(250);
 constexpr absl::Duration kCallGrace = absl::Seconds(2);
 // Temporary files that nobody has touched for so long are nobody's.
@@ -59,20 +62,26 @@ absl::StatusOr<std::unique_ptr<storage::Storage>> OpenMarkedStorage(
   }
 }
 
+// Each slot has a connection, a temporary file and its journal; the rest is
+// for everything else.
+int64_t SlotsByFiles() {
+  return std::max<int64_t>(1, (FileDescriptorLimit() - 128) / 4);
+}
+
+// Each slot has a receive buffer, its share of the commits and the state of
+// its connection, of TLS too.
+int64_t SlotsByMemory() {
+  constexpr int64_t kBytesPerSlot = 2 << 20;
+  return std::max<int64_t>(1, MemoryLimit() / 2 / kBytesPerSlot);
+}
+
 engine::EngineOptions EngineOptionsFor(const Options& options) {
   engine::EngineOptions result;
-  result.slots = options.max_transfers;
+  result.max_slots = static_cast<int>(std::min<int64_t>(
+      options.max_transfers, std::min(SlotsByFiles(), SlotsByMemory())));
+  result.slots = std::min(kFirstSlots, result.max_slots);
   result.idle_limit = options.idle_limit;
-  if (options.max_bandwidth > 0) {
-    // Slow because of our own cap is no failure: everything that limits the
-    // time of a request gives each slot half of its share.
-    result.slowest_bytes_per_second =
-        std::clamp<int64_t>(options.max_bandwidth / options.max_transfers / 2,
-                            1, result.slowest_bytes_per_second);
-    result.watchdog_grace +=
-        absl::Seconds(2.0 * options.max_transfers * (256 << 10) /
-                      static_cast<double>(options.max_bandwidth));
-  }
+  result.max_bandwidth = options.max_bandwidth;
   return result;
 }
 
@@ -96,6 +105,7 @@ std::string HostName() {
 // order in which they stop needing each other.
 struct DownloadWorkerServer::Parts {
   Options options;
+  rpc::Security security;
   SystemClock clock;
   SeededRandom random;
   std::unique_ptr<storage::Storage> storage;
@@ -110,6 +120,8 @@ struct DownloadWorkerServer::Parts {
 
   absl::Status StartEngine();
   absl::Status StartServing();
+  // The lower of the coordinator's cap and our own counts; 0 is none.
+  void SetBandwidth(int64_t cap);
   void Stop();
 };
 
@@ -118,7 +130,7 @@ absl::Status DownloadWorkerServer::Parts::StartEngine() {
       transport, http::CurlTransport::Create(TransportOptionsFor(options)));
   const std::string worker_id = random.NextUuid();
   coordinator = std::make_unique<worker_rpc::CoordinatorClient>(
-      options.coordinator,
+      rpc::Target(options.coordinator, security.ForClient()),
       worker_rpc::WorkerIdentity{
           .worker_id = worker_id,
           .display_name = absl::StrCat(HostName(), " ", getpid()),
@@ -134,9 +146,19 @@ absl::Status DownloadWorkerServer::Parts::StartEngine() {
       EngineOptionsFor(options));
   worker_lease::LeaseOptions lease_options;
   lease_options.drain_grace = options.drain_grace;
+  lease_options.on_bandwidth = [this](int64_t cap) { SetBandwidth(cap); };
   loop = std::make_unique<worker_lease::LeaseLoop>(clock, random, *coordinator,
                                                    *engine, lease_options);
   return absl::OkStatus();
+}
+
+void DownloadWorkerServer::Parts::SetBandwidth(int64_t cap) {
+  const int64_t own = options.max_bandwidth;
+  const int64_t effective =
+      cap == 0 || own == 0 ? std::max(cap, own) : std::min(cap, own);
+  spdlog::info("bandwidth: {} B/s (0: unlimited)", effective);
+  transport->SetMaxBytesPerSecond(effective);
+  engine->SetBandwidthCap(effective);
 }
 
 absl::Status DownloadWorkerServer::Parts::StartServing() {
@@ -150,7 +172,8 @@ absl::Status DownloadWorkerServer::Parts::StartServing() {
           .coordinator = options.coordinator,
           .drain = [this] { loop->Drain(options.drain_grace); }});
   ABSL_ASSIGN_OR_RETURN(
-      grpc_server, rpc::GrpcServer::Start(options.listen, {service.get()}));
+      grpc_server,
+      rpc::GrpcServer::Start(options.listen, {service.get()}, security));
   loop->Start();
   return absl::OkStatus();
 }
@@ -169,6 +192,8 @@ absl::StatusOr<std::unique_ptr<DownloadWorkerServer>>
 DownloadWorkerServer::Start(const Options& options, bool (*interrupted)()) {
   auto parts = std::make_unique<Parts>();
   parts->options = options;
+  ABSL_ASSIGN_OR_RETURN(parts->security, rpc::Security::Load(options.security));
+  ABSL_RETURN_IF_ERROR(parts->security.CheckListen("--listen", options.listen));
   ABSL_ASSIGN_OR_RETURN(parts->storage,
                         OpenMarkedStorage(options, parts->clock, interrupted));
   const absl::Status swept = parts->storage->SweepTemporary(kStaleAge);

@@ -1,6 +1,9 @@
 #include "services/download_worker/engine/download_engine.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "services/common/logging.h"
 
 namespace bimbackup::engine {
 namespace {
@@ -13,8 +16,11 @@ DownloadEngine::DownloadEngine(const EngineDeps& deps,
                                const EngineOptions& options)
     : deps_(deps),
       options_(options),
+      pace_(options),
+      concurrency_(options.slots, std::max(options.slots, options.max_slots)),
       schedule_(options.slots, options.large_from),
-      gate_(deps.storage, options.probe_first, options.probe_longest),
+      gate_(deps.storage, options.probe_first, options.probe_longest,
+            options.marker_interval),
       executor_(deps.clock, options.threads) {
   executor_.PostAt(deps_.clock.Monotonic() + kTickInterval, [this] { Tick(); });
 }
@@ -95,8 +101,9 @@ void DownloadEngine::ReleaseQueued(const std::string& reason) {
 
 bool DownloadEngine::MayStart() const {
   return !stopping_ && storage_problem_.empty() &&
+         (!storage_on_trial_ || started_ == 0) &&
          committing_ < options_.commits_at_once &&
-         started_ - committing_ < 2 * options_.slots;
+         started_ - committing_ < 2 * concurrency_.slots();
 }
 
 void DownloadEngine::Pump() {
@@ -148,6 +155,27 @@ void DownloadEngine::OnCommitting(uint64_t handle) {
   Pump();
 }
 
+void DownloadEngine::OnRequestEnded(int64_t bytes, bool overloaded) {
+  MutexLock lock(mutex_);
+  concurrency_.Count(bytes, overloaded);
+}
+
+int DownloadEngine::SpareSlots() const {
+  MutexLock lock(mutex_);
+  return schedule_.SpareSlots();
+}
+
+void DownloadEngine::AdaptSlots() {
+  const int before = concurrency_.slots();
+  if (!concurrency_.Tick(deps_.clock.Monotonic(), schedule_.slots_in_use(),
+                         pace_.capped())) {
+    return;
+  }
+  spdlog::debug("{} requests at once instead of {}", concurrency_.slots(),
+                before);
+  schedule_.SetSlots(concurrency_.slots());
+}
+
 void DownloadEngine::Count(const TransferReport& report) {
   totals_.bytes_received += report.bytes_received;
   if (report.outcome == Outcome::kStored) {
@@ -158,14 +186,15 @@ void DownloadEngine::Count(const TransferReport& report) {
 }
 
 void DownloadEngine::OnEnded(uint64_t handle, const TransferReport& report) {
-  if (report.outcome == Outcome::kStorageFailed) {
+  if (report.outcome == Outcome::kStorageFailed ||
+      report.outcome == Outcome::kStorageClosed) {
     MutexLock gate_lock(gate_mutex_);
-    gate_.Close(report.message, deps_.clock.Monotonic());
-    MutexLock lock(mutex_);
-    storage_problem_ = gate_.problem();
+    gate_.Close(report.message, report.room_needed, deps_.clock.Monotonic());
+    CopyGate();
   } else if (report.outcome == Outcome::kStored) {
     MutexLock gate_lock(gate_mutex_);
     gate_.OnStored();
+    CopyGate();
   }
   Done done;
   {
@@ -190,17 +219,23 @@ void DownloadEngine::OnEnded(uint64_t handle, const TransferReport& report) {
   changed_.NotifyAll();
 }
 
+void DownloadEngine::CopyGate() {
+  MutexLock lock(mutex_);
+  storage_problem_ = gate_.problem();
+  storage_on_trial_ = gate_.on_trial();
+}
+
 void DownloadEngine::Tick() {
   {
     MutexLock gate_lock(gate_mutex_);
     gate_.Probe(deps_.clock.Monotonic());
-    MutexLock lock(mutex_);
-    storage_problem_ = gate_.problem();
+    CopyGate();
   }
   std::vector<std::shared_ptr<TransferRun>> runs;
   {
     MutexLock lock(mutex_);
     if (stopping_ && entries_.empty()) return;
+    AdaptSlots();
     for (const auto& [handle, entry] : entries_) {
       if (entry.started) runs.push_back(entry.run);
     }
@@ -235,6 +270,11 @@ std::string DownloadEngine::storage_problem() const {
   return storage_problem_;
 }
 
+int DownloadEngine::slots() const {
+  MutexLock lock(mutex_);
+  return concurrency_.slots();
+}
+
 int DownloadEngine::queued() const {
   MutexLock lock(mutex_);
   return schedule_.queued();
@@ -248,7 +288,7 @@ int DownloadEngine::held() const {
 bool DownloadEngine::HasFreeSlot() const {
   MutexLock lock(mutex_);
   return MayStart() && schedule_.queued() == 0 &&
-         schedule_.slots_in_use() < options_.slots;
+         schedule_.slots_in_use() < concurrency_.slots();
 }
 
 }  // namespace bimbackup::engine

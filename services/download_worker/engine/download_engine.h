@@ -12,8 +12,10 @@
 
 #include "absl/time/time.h"
 #include "services/common/mutex.h"
+#include "services/download_worker/engine/concurrency.h"
 #include "services/download_worker/engine/engine_options.h"
 #include "services/download_worker/engine/executor.h"
+#include "services/download_worker/engine/pace.h"
 #include "services/download_worker/engine/slot_schedule.h"
 #include "services/download_worker/engine/storage_gate.h"
 #include "services/download_worker/engine/transfer_run.h"
@@ -78,7 +80,15 @@ class DownloadEngine final : private TransferHost {
   int held() const;
   // Whether a transfer that is submitted now would start at once.
   bool HasFreeSlot() const;
-  int slots() const { return options_.slots; }
+  // Requests that may run now.
+  int slots() const;
+
+  // Caps the body bytes a second of what is requested, which the transport
+  // enforces: requests get the time that the cap makes them take. 0 for no
+  // cap.
+  void SetBandwidthCap(int64_t bytes_per_second) {
+    pace_.SetCap(bytes_per_second);
+  }
 
  private:
   struct Entry {
@@ -91,6 +101,9 @@ class DownloadEngine final : private TransferHost {
   void SetWanted(uint64_t handle, int slots) override;
   void ReleaseSlot(uint64_t handle) override;
   void OnCommitting(uint64_t handle) override;
+  void OnRequestEnded(int64_t bytes, bool overloaded) override;
+  int SpareSlots() const override;
+  const Pace& pace() const override { return pace_; }
   void OnEnded(uint64_t handle, const TransferReport& report) override;
 
   // Hands out free slots.
@@ -100,14 +113,19 @@ class DownloadEngine final : private TransferHost {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Ends an entry that was never started.
   void EndQueued(uint64_t handle, const std::string& reason);
-  // Once a second: the watchdog's round and the storage's.
+  // Shows the gate's state to whoever holds `mutex_` alone.
+  void CopyGate() ABSL_EXCLUSIVE_LOCKS_REQUIRED(gate_mutex_);
+  // Once a second: the watchdog's round, the storage's and the slots'.
   void Tick();
+  void AdaptSlots() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const EngineDeps deps_;
   const EngineOptions options_;
+  Pace pace_;
 
   mutable Mutex mutex_;
   CondVar changed_;
+  Concurrency concurrency_ ABSL_GUARDED_BY(mutex_);
   SlotSchedule schedule_ ABSL_GUARDED_BY(mutex_);
   std::map<uint64_t, Entry> entries_ ABSL_GUARDED_BY(mutex_);
   uint64_t last_handle_ ABSL_GUARDED_BY(mutex_) = 0;
@@ -115,6 +133,7 @@ class DownloadEngine final : private TransferHost {
   int committing_ ABSL_GUARDED_BY(mutex_) = 0;
   EngineTotals totals_ ABSL_GUARDED_BY(mutex_);
   std::string storage_problem_ ABSL_GUARDED_BY(mutex_);
+  bool storage_on_trial_ ABSL_GUARDED_BY(mutex_) = false;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
 
   Mutex gate_mutex_;

@@ -36,8 +36,12 @@ struct EngineDeps {
 };
 
 struct EngineOptions {
-  // Requests that run at once.
+  // Requests that run at once, at first and at most; what is between, the
+  // engine finds out. At most `slots` where max_slots is less.
   int slots = 32;
+  int max_slots = 0;
+  // Body bytes a second that are let through at first; 0 for no cap.
+  int64_t max_bandwidth = 0;
   // Of one transfer.
   int parts_at_once = 8;
   PartSizes parts;
@@ -77,6 +81,8 @@ struct EngineOptions {
   // The first and the longest wait between looks at a failed storage.
   absl::Duration probe_first = absl::Seconds(2);
   absl::Duration probe_longest = absl::Seconds(30);
+  // Between looks for the marker of a storage that does not fail.
+  absl::Duration marker_interval = absl::Seconds(5);
 };
 
 }  // namespace bimbackup::engine

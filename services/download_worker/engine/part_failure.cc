@@ -1,5 +1,7 @@
 #include "services/download_worker/engine/part_failure.h"
 
+#include "clients/storage/storage_probe.h"
+
 namespace bimbackup::engine {
 namespace {
 
@@ -43,6 +45,7 @@ PartFailure ClassifyStorageError(const absl::Status& error) {
 Outcome StorageOutcome(const absl::Status& error) {
   if (absl::IsInvalidArgument(error)) return Outcome::kInvalid;
   if (absl::IsDataLoss(error)) return Outcome::kCorrupt;
+  if (storage::IsStorageClosed(error)) return Outcome::kStorageClosed;
   return Outcome::kStorageFailed;
 }
 
@@ -65,6 +68,14 @@ PartFailure ClassifyPart(const PartResult& result) {
       break;
   }
   return {FailureAction::kRetry, Outcome::kRetryable};
+}
+
+bool IsOverload(const PartResult& result) {
+  if (result.end == PartEnd::kTransport) {
+    return !absl::IsCancelled(result.status);
+  }
+  return result.end == PartEnd::kHttpStatus &&
+         (result.http_status == 429 || result.http_status >= 500);
 }
 
 }  // namespace bimbackup::engine

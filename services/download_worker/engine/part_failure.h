@@ -33,8 +33,13 @@ struct PartFailure {
 
 // How a transfer ends to which the storage said `error`: INVALID_ARGUMENT
 // (a file too large or a name too long for it) and DATA_LOSS are the file's
-// own, anything else is the storage's.
+// own, anything else is the storage's, which is closed where it is full,
+// denied or not there.
 Outcome StorageOutcome(const absl::Status& error);
+
+// Whether the request was refused or lost because something on its way is
+// overloaded, as far as that shows: fewer requests at once may help.
+bool IsOverload(const PartResult& result);
 
 // Classes a result whose end is not kComplete.
 PartFailure ClassifyPart(const PartResult& result);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -108,6 +109,15 @@ absl::Status PartFetch::OnHead(const http::ResponseHead& head) {
     }
     return absl::OkStatus();
   }
+  if (const auto coding = http::FindHeader(head.headers, "Content-Encoding");
+      coding.has_value() && !absl::EqualsIgnoreCase(*coding, "identity")) {
+    // Its bytes are not the file's.
+    return Stop(PartEnd::kMalformed,
+                absl::InvalidArgumentError(
+                    absl::StrCat("the body comes in the coding ",
+                                 absl::CHexEscape(coding->substr(0, 20)),
+                                 ", which was not asked for")));
+  }
   PartHead part{.range_index = request_.range_index,
                 .etag = StrongEtag(head.headers)};
   absl::Status checked =
@@ -187,7 +197,9 @@ absl::Status PartFetch::HttpError() const {
 
 void PartFetch::Conclude(const absl::Status& status) {
   result_.status = status;
-  if (absl::IsInvalidArgument(status)) {
+  // Permission is denied by our own rules: the host leads to an address that
+  // it must not.
+  if (absl::IsInvalidArgument(status) || absl::IsPermissionDenied(status)) {
     result_.end = PartEnd::kInvalid;
   } else if (!success_ && result_.http_status != 0) {
     result_.end = PartEnd::kHttpStatus;

@@ -111,6 +111,19 @@ TEST_F(PartFetchTest, RefusesARangeItDidNotAskFor) {
   EXPECT_EQ(Done(absl::InvalidArgumentError("x")).end, PartEnd::kMalformed);
 }
 
+TEST_F(PartFetchTest, RefusesABodyInACodingThatNobodyAskedFor) {
+  Begin(Middle());
+  EXPECT_FALSE(Head(206, {{"Content-Range", "bytes 10-19/30"},
+                          {"Content-Encoding", "gzip"}})
+                   .ok());
+  EXPECT_EQ(Done(absl::InvalidArgumentError("x")).end, PartEnd::kMalformed);
+  EXPECT_EQ(sink_->body, "");
+  line_ = std::make_shared<PartLine>(sink_);
+  Begin(Middle());
+  EXPECT_OK(Head(206, {{"Content-Range", "bytes 10-19/30"},
+                       {"Content-Encoding", "identity"}}));
+}
+
 TEST_F(PartFetchTest, RefusesBytesBeyondTheEnd) {
   Begin(WholeOf(3));
   EXPECT_OK(Head(200));
@@ -160,6 +173,13 @@ TEST_F(PartFetchTest, ReadsNoMoreOfAnErrorThanItKeeps) {
   EXPECT_EQ(Done(absl::PermissionDeniedError("x")).end, PartEnd::kHttpStatus);
 }
 
+TEST_F(PartFetchTest, AHostBeyondReachIsNotAskedAgain) {
+  Begin(WholeOf(10));
+  const PartResult result = Done(absl::PermissionDeniedError("10.0.0.1"));
+  EXPECT_EQ(result.end, PartEnd::kInvalid);
+  EXPECT_EQ(ClassifyPart(result).action, FailureAction::kFail);
+}
+
 TEST_F(PartFetchTest, TellsTheStorageFromTheTransport) {
   Begin(WholeOf(10));
   EXPECT_OK(Head(200));
@@ -205,7 +225,10 @@ TEST(ClassifyPartTest, TellsAFileThatCannotBeStoredFromABadStorage) {
   EXPECT_EQ(bad.outcome, Outcome::kCorrupt);
   const PartFailure full = classify(absl::ResourceExhaustedError("x"));
   EXPECT_EQ(full.action, FailureAction::kStorage);
-  EXPECT_EQ(full.outcome, Outcome::kStorageFailed);
+  EXPECT_EQ(full.outcome, Outcome::kStorageClosed);
+  const PartFailure failed = classify(absl::UnavailableError("x"));
+  EXPECT_EQ(failed.action, FailureAction::kStorage);
+  EXPECT_EQ(failed.outcome, Outcome::kStorageFailed);
 }
 
 TEST(ClassifyPartTest, FollowsTheTable) {

@@ -24,6 +24,10 @@ std::vector<storage::ByteRange> Borders(const Source& source, int64_t size) {
 
 int64_t PartSizes::For(int64_t size) const {
   if (size < split_from) return std::max<int64_t>(1, size);
+  if (spare_slots > 4) {
+    return std::clamp(size / spare_slots, std::min(smallest_spare, smallest),
+                      largest);
+  }
   return std::clamp(size / 4, smallest, largest);
 }
 

@@ -40,6 +40,10 @@ struct PartSizes {
   // A file above it is cut into four parts, but for these limits.
   int64_t smallest = 8 << 20;
   int64_t largest = 16 << 20;
+  // Where nobody else can use the slots, files are cut for so many of them,
+  // but not into less than that.
+  int spare_slots = 0;
+  int64_t smallest_spare = 4 << 20;
 
   // The parts of a file of `size` bytes.
   int64_t For(int64_t size) const;

@@ -33,6 +33,16 @@ std::vector<std::pair<int64_t, int64_t>> Limits(
 
 using Pairs = std::vector<std::pair<int64_t, int64_t>>;
 
+TEST(PartSizesTest, CutFinerWhereSlotsAreSpare) {
+  PartSizes sizes;
+  EXPECT_EQ(sizes.For(64 << 20), 16 << 20);
+  sizes.spare_slots = 32;
+  EXPECT_EQ(sizes.For(64 << 20), 4 << 20);
+  EXPECT_EQ(sizes.For(256 << 20), 8 << 20);
+  EXPECT_EQ(sizes.For(int64_t{4} << 30), 16 << 20);
+  EXPECT_EQ(sizes.For(1 << 20), 1 << 20) << "small files come whole";
+}
+
 TEST(PartPlanTest, LeavesASmallFileWhole) {
   EXPECT_EQ(Limits(PlanParts(Whole(99), {}, kSizes)), (Pairs{{0, 99}}));
 }

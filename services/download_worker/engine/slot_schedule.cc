@@ -20,6 +20,12 @@ bool SlotSchedule::RemoveQueued(uint64_t handle) {
   return true;
 }
 
+int SlotSchedule::SpareSlots() const {
+  const bool wanted =
+      !queue_.empty() || !wanting_[0].empty() || !wanting_[1].empty();
+  return wanted ? 0 : std::max(0, slots_ - slots_in_use());
+}
+
 std::vector<uint64_t> SlotSchedule::Queued() const {
   std::vector<uint64_t> handles;
   for (const auto& [handle, size] : queue_) handles.push_back(handle);

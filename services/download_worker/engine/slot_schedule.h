@@ -22,6 +22,13 @@ class SlotSchedule {
   // Transfers of `large_from` bytes and more count as large.
   SlotSchedule(int slots, int64_t large_from);
 
+  // So many slots from now on; those beyond that are in use stay until they
+  // are released.
+  void SetSlots(int slots) { slots_ = slots; }
+
+  // Slots that nobody who waits could take now.
+  int SpareSlots() const;
+
   // A transfer waits to be started. `handle` grows from call to call.
   void Enqueue(uint64_t handle, int64_t size);
 
@@ -65,7 +72,7 @@ class SlotSchedule {
   Grant Take(uint64_t handle);
   Grant StartQueued(uint64_t handle);
 
-  const int slots_;
+  int slots_;
   const int64_t large_from_;
   // By handle, and by size.
   std::map<uint64_t, int64_t> queue_;

@@ -100,5 +100,29 @@ TEST(SlotScheduleTest, ForgetsWhatLeavesTheQueue) {
   EXPECT_THAT(Drain(schedule), ElementsAre());
 }
 
+TEST(SlotScheduleTest, SlotsAreSpareOnlyWhereNobodyWaits) {
+  SlotSchedule schedule(4, 100);
+  EXPECT_EQ(schedule.SpareSlots(), 4);
+  schedule.Enqueue(1, 10);
+  EXPECT_EQ(schedule.SpareSlots(), 0);
+  ASSERT_TRUE(schedule.Next(true).has_value());
+  EXPECT_EQ(schedule.SpareSlots(), 3);
+  schedule.SetWanted(1, 1);
+  EXPECT_EQ(schedule.SpareSlots(), 0);
+}
+
+TEST(SlotScheduleTest, FewerSlotsTakeEffectAsTheyAreReleased) {
+  SlotSchedule schedule(3, 100);
+  for (uint64_t handle = 1; handle <= 5; ++handle) schedule.Enqueue(handle, 1);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(schedule.Next(true).has_value());
+  schedule.SetSlots(1);
+  EXPECT_FALSE(schedule.Next(true).has_value());
+  schedule.End(1);
+  schedule.End(2);
+  EXPECT_FALSE(schedule.Next(true).has_value());
+  schedule.End(3);
+  EXPECT_TRUE(schedule.Next(true).has_value());
+}
+
 }  // namespace
 }  // namespace bimbackup::engine

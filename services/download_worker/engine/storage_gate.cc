@@ -2,26 +2,23 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
+#include "clients/storage/storage_probe.h"
 #include "services/common/logging.h"
 
 namespace bimbackup::engine {
-namespace {
-
-// With less room than this, or than a twentieth of a small storage, it would
-// fill up again at once.
-constexpr int64_t kEnoughRoom = 256 << 20;
-
-}  // namespace
 
 StorageGate::StorageGate(storage::Storage& storage, absl::Duration probe_first,
-                         absl::Duration probe_longest)
+                         absl::Duration probe_longest,
+                         absl::Duration marker_interval)
     : storage_(storage),
       probe_first_(probe_first),
       probe_longest_(probe_longest),
+      marker_interval_(marker_interval),
       wait_(probe_first) {}
 
-void StorageGate::Close(absl::string_view problem, absl::Duration now) {
+void StorageGate::Close(absl::string_view problem, int64_t room_needed,
+                        absl::Duration now) {
+  room_needed_ = std::max(room_needed_, room_needed);
   if (!open()) return;
   problem_ = std::string(problem.data(), problem.size());
   if (problem_.empty()) problem_ = "the storage failed";
@@ -31,31 +28,34 @@ void StorageGate::Close(absl::string_view problem, absl::Duration now) {
                 problem_);
 }
 
+void StorageGate::OnStored() {
+  wait_ = probe_first_;
+  on_trial_ = false;
+}
+
+void StorageGate::LookForMarker(absl::Duration now) {
+  if (now < next_marker_) return;
+  next_marker_ = now + marker_interval_;
+  const absl::Status marker = storage_.CheckMarker();
+  if (!marker.ok()) Close(marker.message(), /*room_needed=*/0, now);
+}
+
 void StorageGate::Probe(absl::Duration now) {
-  if (open() || now < next_probe_) return;
-  const std::string problem = Look();
+  if (open()) {
+    LookForMarker(now);
+    return;
+  }
+  if (now < next_probe_) return;
+  const absl::Status status = storage::ProbeStorage(storage_, room_needed_);
   next_probe_ = now + wait_;
-  if (!problem.empty()) {
-    problem_ = problem;
+  if (!status.ok()) {
+    problem_ = std::string(status.message());
     return;
   }
   problem_.clear();
+  room_needed_ = 0;
+  on_trial_ = true;
   spdlog::info("storage: well again");
-}
-
-std::string StorageGate::Look() {
-  const absl::Status marker = storage_.CheckMarker();
-  if (!marker.ok()) return std::string(marker.message());
-  const auto capacity = storage_.GetCapacity();
-  if (!capacity.ok()) return std::string(capacity.status().message());
-  if (!capacity->free_bytes.has_value()) return "";
-  int64_t enough = kEnoughRoom;
-  if (capacity->total_bytes.has_value()) {
-    enough = std::min(enough, *capacity->total_bytes / 20);
-  }
-  if (*capacity->free_bytes >= enough) return "";
-  return absl::StrCat("the storage is full: ", *capacity->free_bytes >> 20,
-                      " MiB are free");
 }
 
 }  // namespace bimbackup::engine

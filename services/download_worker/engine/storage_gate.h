@@ -3,6 +3,7 @@
 #ifndef SERVICES_DOWNLOAD_WORKER_ENGINE_STORAGE_GATE_H_
 #define SERVICES_DOWNLOAD_WORKER_ENGINE_STORAGE_GATE_H_
 
+#include <cstdint>
 #include <string>
 
 #include "absl/strings/string_view.h"
@@ -11,17 +12,21 @@
 
 namespace bimbackup::engine {
 
-// Closes at the first failure of the storage and opens once a look at it
-// finds its marker and room; the looks come further and further apart while
-// the failure comes back. Not thread-safe.
+// Closes at the first failure of the storage, or when its marker is gone, and
+// opens once it is well: marker, room, and a few bytes that can be written.
+// The looks come further and further apart while the failure comes back.
+// After it has opened it is on trial until something was stored. Not
+// thread-safe.
 class StorageGate {
  public:
   // `storage` outlives the gate.
   StorageGate(storage::Storage& storage, absl::Duration probe_first,
-              absl::Duration probe_longest);
+              absl::Duration probe_longest, absl::Duration marker_interval);
 
-  // The storage failed, for the reason `problem`.
-  void Close(absl::string_view problem, absl::Duration now);
+  // The storage failed, for the reason `problem`; it is not well before
+  // `room_needed` bytes are free.
+  void Close(absl::string_view problem, int64_t room_needed,
+             absl::Duration now);
 
   // Looks at the storage when its time has come; call often. Blocks on the
   // storage.
@@ -30,22 +35,29 @@ class StorageGate {
   // Whether transfers may start.
   bool open() const { return problem_.empty(); }
 
+  // Whether the storage has yet to prove that it is well: one transfer at a
+  // time will do.
+  bool on_trial() const { return on_trial_; }
+
   // What is wrong, for people; empty while open.
   const std::string& problem() const { return problem_; }
 
   // Transfers were stored: the storage is well.
-  void OnStored() { wait_ = probe_first_; }
+  void OnStored();
 
  private:
-  // Nothing when the storage is well.
-  std::string Look();
+  void LookForMarker(absl::Duration now);
 
   storage::Storage& storage_;
   const absl::Duration probe_first_;
   const absl::Duration probe_longest_;
+  const absl::Duration marker_interval_;
   std::string problem_;
   absl::Duration wait_;
   absl::Duration next_probe_;
+  absl::Duration next_marker_;
+  int64_t room_needed_ = 0;
+  bool on_trial_ = false;
 };
 
 }  // namespace bimbackup::engine

@@ -198,6 +198,13 @@ TEST_F(TransferFailureTest, DoesNotFollowARedirect) {
   EXPECT_EQ(origin_.transport().Requests().size(), 1u);
 }
 
+TEST_F(TransferFailureTest, ReachesNoFurtherThanItsHostMayLead) {
+  const TransferTask task = Put(1, "file", "content");
+  StartEngine();
+  ExpectStored(Run(task), "content");
+  EXPECT_EQ(origin_.transport().Requests()[0].reach, http::Reach::kLoopback);
+}
+
 TEST_F(TransferFailureTest, StartsAgainWhenTheObjectChanged) {
   const std::string bytes = AperiodicBytes(kLarge, 4);
   const TransferTask task = Put(1, "large", bytes);
@@ -255,7 +262,7 @@ TEST_F(TransferFailureTest, PausesWhileTheStorageIsFull) {
   faulty_.faults().Fail(storage::StorageCall::kCheckMarker,
                         absl::UnavailableError("gone"));
   StartEngine();
-  EXPECT_EQ(Run(first).outcome, Outcome::kStorageFailed);
+  EXPECT_EQ(Run(first).outcome, Outcome::kStorageClosed);
   EXPECT_THAT(engine_->storage_problem(), HasSubstr("disk full"));
   const uint64_t waiting = Submit(second);
   EXPECT_TRUE(Eventually(
@@ -272,7 +279,8 @@ TEST_F(TransferFailureTest, ReportsAFailedCommit) {
                         absl::ResourceExhaustedError("disk full"), 0, 1);
   StartEngine();
   const TransferReport report = Run(task);
-  EXPECT_EQ(report.outcome, Outcome::kStorageFailed);
+  EXPECT_EQ(report.outcome, Outcome::kStorageClosed);
+  EXPECT_EQ(report.room_needed, 17);
   EXPECT_THAT(report.message, HasSubstr("disk full"));
 }
 
@@ -307,6 +315,7 @@ TEST_F(TransferFailureTest, KeepsWhatAReleasedTransferHasForItsSuccessor) {
   Inject("bytes=65536-", hanging);
   EngineOptions options = QuickOptions();
   options.parts_at_once = 1;
+  options.slots = 1;
   StartEngine(options);
   const uint64_t handle = Submit(task);
   EXPECT_TRUE(Eventually(
@@ -326,6 +335,7 @@ TEST_F(TransferFailureTest, FetchesAllAgainWhenARecoveredObjectChanged) {
   Inject("bytes=65536-", hanging);
   EngineOptions options = QuickOptions();
   options.parts_at_once = 1;
+  options.slots = 1;
   StartEngine(options);
   const uint64_t handle = Submit(task);
   EXPECT_TRUE(Eventually(

@@ -75,17 +75,18 @@ void TransferRun::Open() {
                                         source_, options_.journal_from);
   started_at_ = Now();
   SetDeadline();
-  parts_ = PlanParts(source_, blob_->recovered(), options_.parts);
+  PartSizes sizes = options_.parts;
+  sizes.spare_slots = host_.SpareSlots();
+  parts_ = PlanParts(source_, blob_->recovered(), sizes);
   resuming_ = !blob_->recovered().empty() && parts_.front().end.has_value();
   TakeSlot();
 }
 
 void TransferRun::SetDeadline() {
   const std::optional<int64_t> size = SourceSize(source_);
-  deadline_ =
-      started_at_ + options_.file_base +
-      (size.has_value() ? TimeFor(*size, options_.slowest_bytes_per_second / 4)
-                        : kUnknownSizeTime);
+  deadline_ = started_at_ + options_.file_base +
+              (size.has_value() ? TimeFor(*size, host_.pace().slowest() / 4)
+                                : kUnknownSizeTime);
 }
 
 void TransferRun::TakeSlot() {
@@ -116,34 +117,69 @@ void TransferRun::UpdateWanted() {
     host_.SetWanted(handle_, 0);
     return;
   }
-  const int limit = (adopted_ ? options_.parts_at_once : 1) -
-                    static_cast<int>(running_.size());
+  const int running = static_cast<int>(running_.size());
+  int limit = (adopted_ ? options_.parts_at_once : 1) - running;
+  if (adopted_) {
+    // What nobody else can use shortens the end of the run.
+    const int spare = host_.SpareSlots();
+    if (spare > 0) SplitForSpareSlots(spare);
+    limit = std::max(limit, spare);
+  }
+  host_.SetWanted(handle_, CountReady(limit));
+}
+
+int TransferRun::CountReady(int limit) const {
   int ready = 0;
   for (const Part& part : parts_) {
     if (ready >= limit) break;
     if (!part.running && !part.done() && part.not_before <= Now()) ++ready;
   }
-  host_.SetWanted(handle_, std::max(0, ready));
+  return ready;
+}
+
+// Halves the largest of the parts that wait until there are enough of them,
+// or they are small.
+void TransferRun::SplitForSpareSlots(int wanted) {
+  for (int ready = CountReady(wanted); ready > 0 && ready < wanted; ++ready) {
+    Part* largest = nullptr;
+    for (Part& part : parts_) {
+      if (part.running || part.done() || !part.end.has_value()) continue;
+      if (largest == nullptr ||
+          *part.end - part.position > *largest->end - largest->position) {
+        largest = &part;
+      }
+    }
+    if (largest == nullptr) return;
+    const int64_t left = *largest->end - largest->position;
+    if (left < 2 * options_.parts.smallest_spare) return;
+    const int64_t middle = *largest->end - left / 2;
+    Part second{.begin = middle,
+                .position = middle,
+                .end = largest->end,
+                .recorded = middle};
+    largest->end = middle;
+    parts_.push_back(second);
+  }
 }
 
 void TransferRun::StartRequest(size_t index) {
   Part& part = parts_[index];
   PartRequest request = NextRequest(source_, part);
   request.key = ++next_key_;
-  const absl::Status allowed =
-      deps_.hosts.Check(source_.ranges[request.range_index].url);
+  http::Request http_request = BuildRequest(request, part.failures > 0);
+  const absl::Status allowed = deps_.hosts.Admit(http_request);
   if (!allowed.ok()) {
     host_.ReleaseSlot(handle_);
     Fail(Outcome::kInvalid, allowed.message());
     return;
   }
-  http::Request http_request = BuildRequest(request, part.failures > 0);
   Running& running = running_[request.key];
   running.part = index;
   running.line = std::make_shared<PartLine>(shared_from_this());
   running.generation = generation_;
   running.begin = request.begin;
-  running.deadline = Now() + http_request.deadline + options_.watchdog_grace;
+  running.deadline =
+      Now() + http_request.deadline + host_.pace().watchdog_grace();
   running.seen_at = Now();
   part.running = true;
   ++report_.requests;
@@ -161,9 +197,8 @@ http::Request TransferRun::BuildRequest(const PartRequest& part,
   if (!etag.empty()) request.headers.emplace_back("If-Match", std::move(etag));
   request.deadline = deadline_ - Now();
   if (part.end.has_value()) {
-    request.deadline =
-        options_.request_base +
-        TimeFor(*part.end - part.begin, options_.slowest_bytes_per_second);
+    request.deadline = options_.request_base +
+                       TimeFor(*part.end - part.begin, host_.pace().slowest());
   }
   request.idle_limit = options_.idle_limit;
   request.idle_bytes = options_.idle_bytes;
@@ -240,7 +275,7 @@ void TransferRun::HandleDone(uint64_t key, const PartResult& result) {
   }
   const absl::Status recorded = RecordDone(part);
   if (!recorded.ok()) {
-    Fail(Outcome::kStorageFailed, recorded.message());
+    FailByStorage(recorded);
     return;
   }
   UpdateWanted();
@@ -255,6 +290,7 @@ void TransferRun::AccountFor(const Running& running, const PartResult& result) {
   if (result.position > part.position) refusals_ = 0;
   part.position = std::max(part.position, result.position);
   report_.bytes_received += result.bytes_received;
+  host_.OnRequestEnded(result.bytes_received, IsOverload(result));
   if (result.http_status != 0) report_.http_status = result.http_status;
   host_.ReleaseSlot(handle_);
 }
@@ -279,7 +315,7 @@ void TransferRun::RecordProgress() {
     }
     const absl::Status recorded = blob_->Record({part.recorded, position});
     if (!recorded.ok()) {
-      Fail(Outcome::kStorageFailed, recorded.message());
+      FailByStorage(recorded);
       return;
     }
     part.recorded = position;
@@ -294,7 +330,7 @@ void TransferRun::CatchUp() {
   if (state_ != State::kFetching) return;
   const absl::StatusOr<bool> more = blob_->CatchUp();
   if (!more.ok()) {
-    Fail(Outcome::kStorageFailed, more.status().message());
+    FailByStorage(more.status());
   } else if (*more) {
     RequestCatchUp();
   }

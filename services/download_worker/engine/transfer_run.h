@@ -22,6 +22,7 @@
 #include "services/common/random.h"
 #include "services/download_worker/engine/engine_options.h"
 #include "services/download_worker/engine/executor.h"
+#include "services/download_worker/engine/pace.h"
 #include "services/download_worker/engine/part_failure.h"
 #include "services/download_worker/engine/part_fetch.h"
 #include "services/download_worker/engine/part_plan.h"
@@ -41,6 +42,12 @@ class TransferHost {
   virtual void ReleaseSlot(uint64_t handle) = 0;
   // The run's bytes are in; its commit begins.
   virtual void OnCommitting(uint64_t handle) = 0;
+  // A request ended: the body bytes that it moved, and whether it was refused
+  // or lost because something is overloaded.
+  virtual void OnRequestEnded(int64_t bytes, bool overloaded) = 0;
+  // Slots that no other run could use now.
+  virtual int SpareSlots() const = 0;
+  virtual const Pace& pace() const = 0;
   // Called once, last; the run holds no slot any more.
   virtual void OnEnded(uint64_t handle, const TransferReport& report) = 0;
 };
@@ -108,6 +115,8 @@ class TransferRun : public PartSink,
   void TakeSlot();
   std::optional<size_t> NextPart() const;
   void UpdateWanted();
+  int CountReady(int limit) const;
+  void SplitForSpareSlots(int wanted);
   void StartRequest(size_t index);
   http::Request BuildRequest(const PartRequest& part, bool fresh) const;
   void AfterFirstHead();
@@ -137,6 +146,10 @@ class TransferRun : public PartSink,
   void FetchAgain();
   void Stop(void (TransferRun::*then)());
   void Fail(Outcome outcome, absl::string_view message);
+  // What follows from an error of the storage's: the end, or a new start where
+  // it lost bytes.
+  void FailByStorage(const absl::Status& error);
+  void NoteRoomNeeded();
   void RecordAndEnd();
   void DiscardAndEnd();
   void End();

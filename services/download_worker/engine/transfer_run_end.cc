@@ -14,7 +14,7 @@ void TransferRun::Verify() {
   if (state_ != State::kVerifying) return;
   const absl::StatusOr<bool> more = blob_->CatchUp();
   if (!more.ok()) {
-    Fail(Outcome::kStorageFailed, more.status().message());
+    FailByStorage(more.status());
   } else if (*more) {
     Post(&TransferRun::Verify);
   } else {
@@ -69,7 +69,29 @@ void TransferRun::AfterCommit(const absl::Status& status) {
   if (report_.outcome == Outcome::kCorrupt) {
     DiscardAndEnd();
   } else {
+    NoteRoomNeeded();
     End();
+  }
+}
+
+void TransferRun::FailByStorage(const absl::Status& error) {
+  const Outcome outcome = StorageOutcome(error);
+  if (outcome == Outcome::kCorrupt) {
+    // Bytes that were written are not there any more.
+    Restart(error.message(), outcome);
+  } else {
+    Fail(outcome, error.message());
+  }
+}
+
+void TransferRun::NoteRoomNeeded() {
+  if (report_.outcome != Outcome::kStorageClosed || size_ < 0) return;
+  report_.room_needed = size_;
+  if (blob_ == nullptr || !blob_->journaled()) return;
+  // What is recorded stays where it is for the next attempt.
+  report_.room_needed = 0;
+  for (const Part& part : parts_) {
+    report_.room_needed += part.end.value_or(size_) - part.recorded;
   }
 }
 
@@ -91,7 +113,7 @@ void TransferRun::FetchAgain() {
   source_.size = signed_size_;
   const absl::Status reset = blob_->Reset(source_);
   if (!reset.ok()) {
-    Fail(Outcome::kStorageFailed, reset.message());
+    FailByStorage(reset);
     return;
   }
   bytes_done_ = 0;
@@ -122,8 +144,10 @@ void TransferRun::Fail(Outcome outcome, absl::string_view message) {
   }
   report_.outcome = outcome;
   report_.message = std::string(message.data(), message.size());
-  Stop(outcome == Outcome::kStorageFailed ? &TransferRun::End
-                                          : &TransferRun::RecordAndEnd);
+  NoteRoomNeeded();
+  const bool storage =
+      outcome == Outcome::kStorageFailed || outcome == Outcome::kStorageClosed;
+  Stop(storage ? &TransferRun::End : &TransferRun::RecordAndEnd);
 }
 
 void TransferRun::RecordAndEnd() {

@@ -89,11 +89,13 @@ void TransferRun::CheckRunning() {
     const absl::Duration still = Now() - running.seen_at;
     if (Now() > running.deadline) {
       stuck.emplace_back(key, "the request outlived its deadline");
-    } else if (still > options_.idle_limit + options_.watchdog_grace) {
+    } else if (still > options_.idle_limit + host_.pace().watchdog_grace()) {
       stuck.emplace_back(key, "the request does not move");
     }
   }
   for (const auto& [key, why] : stuck) AbandonRequest(key, why);
+  // Others may have left slots since.
+  if (state_ == State::kFetching) UpdateWanted();
 }
 
 void TransferRun::AbandonRequest(uint64_t key, absl::string_view why) {

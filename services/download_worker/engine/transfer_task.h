@@ -61,6 +61,7 @@ enum class Outcome {
   kInvalid,
   kStorageFailed,
   kReleased,
+  kStorageClosed,
 };
 
 // How a transfer ended.
@@ -77,6 +78,9 @@ struct TransferReport {
   int64_t bytes_received = 0;
   // HTTP requests made.
   int requests = 0;
+  // Bytes of the storage that are still needed for the whole file, where the
+  // storage closed; 0 where nobody knows.
+  int64_t room_needed = 0;
 };
 
 // Signs URLs again. Thread-safe.

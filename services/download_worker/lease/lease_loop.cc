@@ -235,6 +235,10 @@ absl::StatusOr<SyncResponse> LeaseLoop::Call(const SyncRequest& request) {
 void LeaseLoop::Apply(const SyncRequest& request,
                       const SyncResponse& response) {
   lease_life_ = response.lease_life;
+  if (response.max_bandwidth != max_bandwidth_) {
+    max_bandwidth_ = response.max_bandwidth;
+    if (options_.on_bandwidth) options_.on_bandwidth(max_bandwidth_);
+  }
   DropLost(response.revoked);
   {
     MutexLock lock(mutex_);

@@ -4,6 +4,8 @@
 #ifndef SERVICES_DOWNLOAD_WORKER_LEASE_LEASE_LOOP_H_
 #define SERVICES_DOWNLOAD_WORKER_LEASE_LEASE_LOOP_H_
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <thread>
@@ -32,6 +34,9 @@ struct LeaseOptions {
   absl::Duration call_timeout = absl::Seconds(10);
   // How long a drain that the coordinator asks for lets transfers go on.
   absl::Duration drain_grace = absl::Seconds(30);
+  // Told the bandwidth that the coordinator allows, in bytes a second (0 for
+  // any), whenever it changes; on the loop's thread.
+  std::function<void(int64_t)> on_bandwidth;
   // Between attempts to reach the coordinator; the attempts have no end.
   Backoff reconnect{.initial = absl::Milliseconds(200),
                     .maximum = absl::Seconds(5)};
@@ -120,6 +125,7 @@ class LeaseLoop {
   // Of the loop's thread.
   absl::Duration last_renewal_;
   absl::Duration lease_life_ = absl::Seconds(60);
+  int64_t max_bandwidth_ = 0;
   int failures_ = 0;
   std::thread thread_;
 };

@@ -57,6 +57,8 @@ struct SyncResponse {
   bool drain = false;
   // A lease not renewed for so long goes to others.
   absl::Duration lease_life = absl::Seconds(60);
+  // Body bytes a second that may be received; 0 for no cap.
+  int64_t max_bandwidth = 0;
 };
 
 // One connection to the coordinator. Thread-safe.

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "absl/strings/ascii.h"
+#include "services/common/excerpt.h"
 
 namespace bimbackup::worker_rpc {
 namespace {
@@ -11,6 +12,9 @@ namespace {
 // No request starts when so little, or a tenth, of a signature's life is
 // left.
 constexpr absl::Duration kExpiryMargin = absl::Seconds(10);
+
+// The coordinator keeps messages with every attempt, and bounds them.
+constexpr size_t kMaxMessageBytes = 1000;
 
 // Of what a coordinator may say; anything else is taken for the default.
 constexpr double kMaxLeaseSeconds = 24 * 3600;
@@ -39,6 +43,8 @@ v1::TransferOutcome ToProto(engine::Outcome outcome) {
       return v1::TRANSFER_OUTCOME_STORAGE_FAILED;
     case engine::Outcome::kReleased:
       return v1::TRANSFER_OUTCOME_RELEASED;
+    case engine::Outcome::kStorageClosed:
+      return v1::TRANSFER_OUTCOME_STORAGE_CLOSED;
   }
   return v1::TRANSFER_OUTCOME_UNSPECIFIED;
 }
@@ -85,6 +91,7 @@ worker_lease::SyncResponse FromProto(const v1::SynchronizeResponse& response,
   result.acknowledged.assign(response.acknowledged_transfer_ids().begin(),
                              response.acknowledged_transfer_ids().end());
   result.drain = response.drain();
+  result.max_bandwidth = std::max<int64_t>(0, response.max_bandwidth());
   const double life = response.lease_seconds();
   if (std::isfinite(life) && life > 0 && life <= kMaxLeaseSeconds) {
     result.lease_life = absl::Seconds(life);
@@ -102,7 +109,7 @@ v1::TransferResult ToProto(const worker_lease::FinishedLease& finished) {
     result.set_sha256(report.sha256);
     result.set_size(report.size);
   }
-  result.set_message(report.message);
+  result.set_message(Excerpt(report.message, kMaxMessageBytes));
   result.set_http_status(report.http_status);
   result.set_bytes_received(report.bytes_received);
   result.set_requests(report.requests);
@@ -124,7 +131,7 @@ void AddToProto(const worker_lease::SyncRequest& request,
   proto.set_draining(request.draining);
   proto.set_may_hold(request.may_hold);
   proto.set_bytes_received(request.bytes_received);
-  proto.set_storage_problem(request.storage_problem);
+  proto.set_storage_problem(Excerpt(request.storage_problem, kMaxMessageBytes));
 }
 
 }  // namespace bimbackup::worker_rpc
