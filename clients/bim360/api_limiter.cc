@@ -17,7 +17,7 @@ absl::Duration Window(double budget) {
          std::max(absl::Milliseconds(300) / speed, absl::Milliseconds(30));
 }
 
-int CallsPerMinute(EndpointClass endpoint_class) {
+int PublishedRate(EndpointClass endpoint_class) {
   switch (endpoint_class) {
     case EndpointClass::kToken:
       return 500;
@@ -32,7 +32,7 @@ int CallsPerMinute(EndpointClass endpoint_class) {
 }
 
 absl::Status Cancelled() {
-  return absl::CancelledError("the API client was cancelled");
+  return absl::CancelledError("the call to Autodesk was cancelled");
 }
 
 }  // namespace
@@ -52,13 +52,28 @@ absl::string_view EndpointClassName(EndpointClass endpoint_class) {
 }
 
 ApiLimiter::ApiLimiter(double budget, Clock& clock)
-    : budget_(budget), window_(Window(budget)), clock_(clock) {}
+    : clock_(clock), budget_(budget) {}
+
+void ApiLimiter::SetBudget(double budget) {
+  MutexLock lock(mutex_);
+  budget_ = budget;
+  changed_.NotifyAll();
+}
+
+double ApiLimiter::budget() const {
+  MutexLock lock(mutex_);
+  return budget_;
+}
+
+double ApiLimiter::CallsPerMinute(EndpointClass endpoint_class) const {
+  return PublishedRate(endpoint_class) * budget();
+}
 
 size_t ApiLimiter::CallsPerWindow(EndpointClass endpoint_class) const {
   if (std::isinf(budget_)) return 0;
   const double share = std::min(budget_, 1.0);
   return std::max<size_t>(
-      1, static_cast<size_t>(CallsPerMinute(endpoint_class) * share));
+      1, static_cast<size_t>(PublishedRate(endpoint_class) * share));
 }
 
 absl::Duration ApiLimiter::NextTurn(EndpointClass endpoint_class) const {
@@ -66,38 +81,51 @@ absl::Duration ApiLimiter::NextTurn(EndpointClass endpoint_class) const {
   const size_t allowed = CallsPerWindow(endpoint_class);
   absl::Duration turn = state.usage.paused_until;
   if (allowed != 0 && state.recent.size() >= allowed) {
-    turn = std::max(turn, state.recent.front() + window_);
+    // A budget that shrank looks at fewer of the calls that are remembered.
+    const auto oldest = state.recent.end() - static_cast<ptrdiff_t>(allowed);
+    turn = std::max(turn, *oldest + Window(budget_));
   }
   return turn;
 }
 
 absl::Status ApiLimiter::Acquire(EndpointClass endpoint_class,
-                                 absl::Duration deadline) {
+                                 absl::Duration deadline,
+                                 const std::stop_token& cancel) {
+  // Outside of the lock, which it takes.
+  const std::stop_callback wake(cancel, [this] {
+    MutexLock lock(mutex_);
+    changed_.NotifyAll();
+  });
   MutexLock lock(mutex_);
   ClassState& state = classes_[static_cast<size_t>(endpoint_class)];
   const absl::Duration asked = clock_.Monotonic();
   const uint64_t ticket = ++last_ticket_;
   state.queue.push_back(ticket);
   ++state.usage.waiting;
-  const absl::Status status = AwaitTurn(endpoint_class, ticket, deadline);
+  const absl::Status status =
+      AwaitTurn(endpoint_class, ticket, deadline, cancel);
   --state.usage.waiting;
   std::erase(state.queue, ticket);
   const absl::Duration now = clock_.Monotonic();
   state.usage.waited += now - asked;
   if (status.ok()) {
     ++state.usage.calls;
-    const size_t allowed = CallsPerWindow(endpoint_class);
-    if (allowed != 0) state.recent.push_back(now);
-    while (state.recent.size() > allowed) state.recent.pop_front();
+    state.recent.push_back(now);
+    // As many as any budget looks at.
+    if (state.recent.size() >
+        static_cast<size_t>(PublishedRate(endpoint_class))) {
+      state.recent.pop_front();
+    }
   }
   changed_.NotifyAll();
   return status;
 }
 
 absl::Status ApiLimiter::AwaitTurn(EndpointClass endpoint_class,
-                                   uint64_t ticket, absl::Duration deadline) {
+                                   uint64_t ticket, absl::Duration deadline,
+                                   const std::stop_token& cancel) {
   ClassState& state = classes_[static_cast<size_t>(endpoint_class)];
-  while (!cancelled_) {
+  while (!cancelled_ && !cancel.stop_requested()) {
     const absl::Duration now = clock_.Monotonic();
     absl::Duration until = deadline;
     if (state.queue.front() == ticket) {

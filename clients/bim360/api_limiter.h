@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <stop_token>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -49,9 +50,19 @@ class ApiLimiter {
   // emulator's window), infinity limits nothing. `clock` outlives it.
   ApiLimiter(double budget, Clock& clock);
 
+  // Uses another share from now on, also for calls that wait already.
+  void SetBudget(double budget);
+  double budget() const;
+
+  // Calls a minute of the class that the budget allows; infinity for any
+  // number.
+  double CallsPerMinute(EndpointClass endpoint_class) const;
+
   // Waits for the class's turn and takes it. DEADLINE_EXCEEDED when it would
-  // not come by `deadline` (monotonic), CANCELLED after Cancel().
-  absl::Status Acquire(EndpointClass endpoint_class, absl::Duration deadline);
+  // not come by `deadline` (monotonic), CANCELLED after Cancel() and as soon
+  // as a stop is requested of `cancel`.
+  absl::Status Acquire(EndpointClass endpoint_class, absl::Duration deadline,
+                       const std::stop_token& cancel = {});
 
   // No call of the class gets its turn for `pause` from now, whoever asks:
   // the answer to a 429.
@@ -66,27 +77,27 @@ class ApiLimiter {
   struct ClassState {
     // The tickets of the calls that wait, oldest first.
     std::deque<uint64_t> queue;
-    // When the calls of the last window were let through, oldest first; at
-    // most as many as the window allows.
+    // When the latest calls were let through, oldest first; at most as many as
+    // Autodesk's window allows.
     std::deque<absl::Duration> recent;
     Usage usage;
   };
 
   // How many calls a window allows; 0 for any number.
-  size_t CallsPerWindow(EndpointClass endpoint_class) const;
+  size_t CallsPerWindow(EndpointClass endpoint_class) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // When the class's next call may go.
   absl::Duration NextTurn(EndpointClass endpoint_class) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Waits until `ticket` is the oldest and its turn has come.
   absl::Status AwaitTurn(EndpointClass endpoint_class, uint64_t ticket,
-                         absl::Duration deadline)
+                         absl::Duration deadline, const std::stop_token& cancel)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  const double budget_;
-  const absl::Duration window_;
   Clock& clock_;
   mutable Mutex mutex_;
   CondVar changed_;
+  double budget_ ABSL_GUARDED_BY(mutex_);
   bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
   uint64_t last_ticket_ ABSL_GUARDED_BY(mutex_) = 0;
   std::array<ClassState, kEndpointClassCount> classes_ ABSL_GUARDED_BY(mutex_);

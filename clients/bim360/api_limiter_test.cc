@@ -65,6 +65,36 @@ TEST(ApiLimiterTest, BudgetShrinksTheCallsOrTheMinute) {
   }
 }
 
+TEST(ApiLimiterTest, AChangedBudgetCountsTheCallsThatWereMade) {
+  FakeClock clock;
+  ApiLimiter limiter(1, clock);
+  EXPECT_EQ(TakeAll(limiter, kProjects, clock), 50);
+  limiter.SetBudget(0.5);
+  EXPECT_EQ(limiter.CallsPerMinute(kProjects), 25);
+  clock.Advance(absl::Seconds(59));
+  EXPECT_EQ(TakeAll(limiter, kProjects, clock), 0);
+  clock.Advance(absl::Seconds(2));
+  EXPECT_EQ(TakeAll(limiter, kProjects, clock), 25);
+  limiter.SetBudget(1);
+  EXPECT_EQ(TakeAll(limiter, kProjects, clock), 25);
+  limiter.SetBudget(10);
+  clock.Advance(absl::Seconds(7));
+  EXPECT_EQ(TakeAll(limiter, kProjects, clock), 50);
+}
+
+TEST(ApiLimiterTest, AGreaterBudgetReachesWhoWaitsAlready) {
+  FakeClock clock;
+  ApiLimiter limiter(0.02, clock);
+  EXPECT_OK(limiter.Acquire(kProjects, clock.Monotonic()));
+  std::thread waiter([&] {
+    EXPECT_OK(limiter.Acquire(kProjects, clock.Monotonic() + absl::Hours(1)));
+  });
+  while (limiter.GetUsage(kProjects).waiting == 0) std::this_thread::yield();
+  limiter.SetBudget(1);
+  waiter.join();
+  EXPECT_EQ(limiter.GetUsage(kProjects).calls, 2);
+}
+
 TEST(ApiLimiterTest, PauseHoldsEverybodyOfThatClass) {
   FakeClock clock;
   ApiLimiter limiter(1, clock);
@@ -100,6 +130,35 @@ TEST(ApiLimiterTest, ServesWaitersInTheirOrder) {
   }
   threads.clear();
   EXPECT_GE(limiter.GetUsage(kProjects).waited, absl::Seconds(5 * 61));
+}
+
+TEST(ApiLimiterTest, AStopEndsTheWaitsThatItIsFor) {
+  FakeClock clock;
+  ApiLimiter limiter(1, clock);
+  limiter.Pause(kProjects, absl::Minutes(10));
+  std::stop_source stopped;
+  std::thread first([&] {
+    EXPECT_THAT(limiter.Acquire(kProjects, absl::InfiniteDuration(),
+                                stopped.get_token()),
+                StatusIs(absl::StatusCode::kCancelled));
+  });
+  while (limiter.GetUsage(kProjects).waiting != 1) std::this_thread::yield();
+  std::stop_source other;
+  std::thread second([&] {
+    EXPECT_OK(limiter.Acquire(kProjects, absl::InfiniteDuration(),
+                              other.get_token()));
+  });
+  while (limiter.GetUsage(kProjects).waiting != 2) std::this_thread::yield();
+  stopped.request_stop();
+  first.join();
+  EXPECT_EQ(limiter.GetUsage(kProjects).waiting, 1);
+  EXPECT_THAT(limiter.Acquire(EndpointClass::kFolders, absl::InfiniteDuration(),
+                              stopped.get_token()),
+              StatusIs(absl::StatusCode::kCancelled))
+      << "also where there is a turn to take";
+  clock.Advance(absl::Minutes(10));
+  second.join();
+  EXPECT_EQ(limiter.GetUsage(kProjects).calls, 1);
 }
 
 TEST(ApiLimiterTest, CancelEndsWaits) {

@@ -21,8 +21,14 @@ void AddWatchCommand(CLI::App& app, CommandAction& chosen);
 // `list`, `show`, `failures` and `cancel`.
 void AddRecordCommands(CLI::App& app, CommandAction& chosen);
 
-// `workers`, `snapshots` and `ls`.
-void AddInventoryCommands(CLI::App& app, CommandAction& chosen);
+// `workers`.
+void AddWorkersCommand(CLI::App& app, CommandAction& chosen);
+
+// `snapshots` and `ls`.
+void AddSnapshotCommands(CLI::App& app, CommandAction& chosen);
+
+// `limits`: API budget and bandwidth.
+void AddLimitsCommand(CLI::App& app, CommandAction& chosen);
 
 // `health`: what a server says of itself, for health checks of containers.
 void AddHealthCommand(CLI::App& app, CommandAction& chosen);

@@ -29,7 +29,9 @@ class CommandsTest : public testing::Test {
     AddBackupCommand(app, chosen);
     AddWatchCommand(app, chosen);
     AddRecordCommands(app, chosen);
-    AddInventoryCommands(app, chosen);
+    AddWorkersCommand(app, chosen);
+    AddSnapshotCommands(app, chosen);
+    AddLimitsCommand(app, chosen);
     AddHealthCommand(app, chosen);
     arguments.insert(arguments.begin(), "bimbackup");
     if (const auto code = ParseFlags(app, arguments.size(), arguments.data())) {
@@ -127,6 +129,27 @@ TEST_F(CommandsTest, ListsAreReadToTheirEnd) {
 TEST_F(CommandsTest, DrainSaysWhatTheWorkerStillHolds) {
   EXPECT_EQ(Run({"workers", "drain", "w1"}), 0);
   EXPECT_EQ(out_.str(), "w1 drains; it holds 5 transfers\n");
+}
+
+TEST_F(CommandsTest, LimitsPassOnOnlyWhatIsGiven) {
+  EXPECT_EQ(Run({"limits", "--max_bandwidth=20MB", "--worker", "w"}), 0);
+  EXPECT_EQ(coordinator_.limits_request().max_bandwidth(), 20'000'000);
+  EXPECT_EQ(coordinator_.limits_request().worker_id(), "w");
+  EXPECT_FALSE(coordinator_.limits_request().has_api_budget());
+  EXPECT_EQ(Run({"limits", "--api_budget", "50%"}), 0);
+  EXPECT_EQ(coordinator_.limits_request().api_budget(), "50%");
+  EXPECT_FALSE(coordinator_.limits_request().has_max_bandwidth());
+  EXPECT_EQ(Run({"limits", "--max_bandwidth=unlimited"}), 0);
+  EXPECT_TRUE(coordinator_.limits_request().has_max_bandwidth());
+  EXPECT_EQ(coordinator_.limits_request().max_bandwidth(), 0);
+}
+
+TEST_F(CommandsTest, LimitsWithoutFlagsAreShown) {
+  EXPECT_EQ(Run({"limits"}), 0);
+  EXPECT_THAT(out_.str(), AllOf(HasSubstr("API budget: 90%"),
+                                HasSubstr("bandwidth of all workers: unlim")));
+  EXPECT_EQ(Run({"limits", "--worker", "w"}), 2);
+  EXPECT_EQ(Run({"limits", "--max_bandwidth", "fast"}), 2);
 }
 
 TEST_F(CommandsTest, AListWithoutEndIsRefused) {

@@ -46,6 +46,25 @@ class FakeCoordinator : public v1::CoordinatorService::Service {
     return watched_;
   }
 
+  v1::UpdateLimitsRequest limits_request() const {
+    MutexLock lock(mutex_);
+    return limits_request_;
+  }
+
+  grpc::Status GetLimits(grpc::ServerContext*, const v1::GetLimitsRequest*,
+                         v1::GetLimitsResponse* response) override {
+    response->mutable_limits()->set_api_budget("90%");
+    return grpc::Status::OK;
+  }
+
+  grpc::Status UpdateLimits(grpc::ServerContext*,
+                            const v1::UpdateLimitsRequest* request,
+                            v1::UpdateLimitsResponse*) override {
+    MutexLock lock(mutex_);
+    limits_request_ = *request;
+    return grpc::Status::OK;
+  }
+
   grpc::Status StartBackup(grpc::ServerContext*,
                            const v1::StartBackupRequest* request,
                            v1::StartBackupResponse* response) override {
@@ -113,6 +132,7 @@ class FakeCoordinator : public v1::CoordinatorService::Service {
   std::deque<WatchScript> scripts_ ABSL_GUARDED_BY(mutex_);
   std::vector<v1::StartBackupRequest> starts_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::string> watched_ ABSL_GUARDED_BY(mutex_);
+  v1::UpdateLimitsRequest limits_request_ ABSL_GUARDED_BY(mutex_);
   bool lose_start_ ABSL_GUARDED_BY(mutex_) = false;
   // Last, so that no call runs once the rest is gone.
   const std::unique_ptr<rpc::GrpcServer> server_;

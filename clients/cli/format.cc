@@ -94,6 +94,8 @@ std::string LimitText(v1::Limit limit) {
       return "the storage (full, slow or gone)";
     case v1::LIMIT_NO_WORKER:
       return "no worker is connected";
+    case v1::LIMIT_NOTHING_LEFT:
+      return "nothing is left to fetch; the snapshot is being written";
     default:
       return "";
   }

@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "clients/cli/format.h"
 #include "clients/cli/progress.h"
 
@@ -66,6 +68,42 @@ std::string Trouble(const v1::BackupProgress& progress) {
   add(progress.transfers_failed(), "failed");
   add(progress.unlisted(), "not listed");
   add(progress.guarded(), "guarded");
+  return text;
+}
+
+// "11,787 folders, 2 projects": calls by endpoint class.
+std::string CallsText(
+    const google::protobuf::Map<std::string, int64_t>& calls) {
+  // In order, so that two runs can be compared.
+  const std::map<std::string, int64_t> sorted(calls.begin(), calls.end());
+  return absl::StrJoin(sorted, ", ", [](std::string* out, const auto& entry) {
+    absl::StrAppend(out, HumanCount(entry.second), " ", entry.first);
+  });
+}
+
+// What the calls of a class are for.
+absl::string_view CallsPurpose(absl::string_view endpoint_class) {
+  if (endpoint_class == "storage") return "signed URLs";
+  return endpoint_class == "projects" ? "project listings" : "folder listings";
+}
+
+std::string PlanText(const v1::BackupProgress& progress) {
+  const v1::BackupPlan& plan = progress.plan();
+  std::string text = absl::StrCat(
+      "  dry run: a backup would fetch ", Counted(plan.transfers(), "file"),
+      ", ", HumanBytes(plan.bytes()),
+      "\n  API calls of this dry run: ", CallsText(progress.api_calls()), "\n");
+  if (plan.api_calls().empty()) return text;
+  absl::StrAppend(
+      &text, "  API calls of the backup: ", CallsText(plan.api_calls()), "\n");
+  if (plan.floor_class().empty()) return text;
+  absl::StrAppend(
+      &text, "  at least ",
+      HumanDuration(absl::Seconds(plan.floor().seconds())), ": ",
+      HumanCount(plan.api_calls().at(plan.floor_class())), " ",
+      CallsPurpose(plan.floor_class()), " at ",
+      HumanCount(static_cast<int64_t>(plan.floor_calls_per_minute())),
+      " a minute\n");
   return text;
 }
 
@@ -137,9 +175,7 @@ std::string RenderSummary(const v1::Backup& backup) {
                   Counted(p.files(), "file"), ", ", HumanBytes(p.bytes()), "; ",
                   Counted(calls, "API call"), "\n");
   if (backup.request().validate_only()) {
-    absl::StrAppend(&text, "  dry run: a backup would fetch ",
-                    Counted(p.transfers(), "file"), ", ",
-                    HumanBytes(p.transfer_bytes()), "\n");
+    absl::StrAppend(&text, PlanText(p));
   } else {
     absl::StrAppend(&text, "  fetched ", Counted(p.transfers_stored(), "file"),
                     ", ", HumanBytes(p.bytes_stored()), "; ",

@@ -15,12 +15,14 @@
 #include "services/common/rpc/grpc_server.h"
 #include "services/common/status_macros.h"
 #include "services/coordinator/backup/backup_runner.h"
+#include "services/coordinator/catalog/sweep_gate.h"
 #include "services/coordinator/http_side.h"
 #include "services/coordinator/lease/lease_pool.h"
 #include "services/coordinator/pages.h"
 #include "services/coordinator/port_check.h"
 #include "services/coordinator/rpc/coordinator_service.h"
 #include "services/coordinator/rpc/worker_pool_service.h"
+#include "services/coordinator/snapshot/damage_keeper.h"
 #include "services/coordinator/snapshot/storage_snapshot_step.h"
 #include "services/coordinator/state.h"
 
@@ -56,7 +58,6 @@ backup::BackupOptions RunnerOptions(const Options& options) {
   backup::BackupOptions runner;
   runner.hub_id = options.hub();
   runner.client_id = options.client_id;
-  runner.api_budget = options.api_budget;
   runner.recheck_budget = options.recheck_budget;
   runner.max_duration = options.max_duration;
   return runner;
@@ -84,6 +85,7 @@ struct CoordinatorServer::Parts {
   void Stop();
 
   const Options options;
+  rpc::Security security;
   SystemClock clock;
   SeededRandom random;
   bim360::ApiLimiter limiter;
@@ -94,7 +96,9 @@ struct CoordinatorServer::Parts {
   std::string address;
   std::string http_address;
   State state;
+  catalog::SweepGates gates;
   std::unique_ptr<snapshot::StorageSnapshotStep> snapshot_step;
+  std::unique_ptr<snapshot::DamageKeeper> damage_keeper;
   std::unique_ptr<lease::LeasePool> pool;
   std::unique_ptr<backup::BackupRunner> runner;
   std::unique_ptr<coordinator_rpc::CoordinatorServiceImpl> service;
@@ -106,12 +110,18 @@ struct CoordinatorServer::Parts {
 // Whatever can be refused is refused here, before anything is written.
 absl::Status CoordinatorServer::Parts::CheckAndBind() {
   ABSL_RETURN_IF_ERROR(CheckOptions(options));
+  ABSL_ASSIGN_OR_RETURN(security, rpc::Security::Load(options.security));
+  ABSL_RETURN_IF_ERROR(security.CheckListen("--listen", options.listen));
   auto policy = http::HostPolicy::Parse(options.allowed_hosts);
   if (!policy.ok()) {
     return absl::InvalidArgumentError(
         absl::StrCat("--allowed_hosts: ", policy.status().message()));
   }
   hosts = *std::move(policy);
+  if (absl::Status api = hosts->CheckApi(options.bim360_base_url); !api.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--bim360_base_url: ", api.message()));
+  }
   ABSL_ASSIGN_OR_RETURN(transport,
                         http::CurlTransport::Create(TransportOptions()));
   ABSL_ASSIGN_OR_RETURN(
@@ -119,7 +129,7 @@ absl::Status CoordinatorServer::Parts::CheckAndBind() {
                                         limiter, clock, random));
   ABSL_RETURN_IF_ERROR(CheckListenable(options.listen));
   if (options.http_listen.empty()) return absl::OkStatus();
-  ABSL_ASSIGN_OR_RETURN(http_side, HttpSide::Bind(options.http_listen));
+  ABSL_ASSIGN_OR_RETURN(http_side, HttpSide::Bind(options.http_listen, security));
   http_address = http_side->address();
   return absl::OkStatus();
 }
@@ -131,10 +141,16 @@ absl::Status CoordinatorServer::Parts::StartDomain() {
     spdlog::warn("cannot sweep the temporary files: {}", swept);
   }
   snapshot_step = std::make_unique<snapshot::StorageSnapshotStep>(
-      *state.catalog, *state.storage, clock, options.account_id,
-      NameOptionsOf(options));
+      *state.catalog, *state.catalog, *state.storage, clock, options.account_id,
+      NameOptionsOf(options), gates);
+  damage_keeper = std::make_unique<snapshot::DamageKeeper>(
+      *state.catalog, *state.storage, gates);
+  lease::LeasePool::Options pool_options;
+  pool_options.lease_life = options.lease_duration;
+  pool_options.results_gate = &gates.results;
   pool = std::make_unique<lease::LeasePool>(*state.catalog, *state.storage,
-                                            *client, *hosts, clock, random);
+                                            *client, *hosts, clock, random,
+                                            pool_options);
   runner = std::make_unique<backup::BackupRunner>(
       *state.catalog, *client, limiter, *state.storage, *pool, *snapshot_step,
       clock, RunnerOptions(options));
@@ -145,17 +161,26 @@ absl::Status CoordinatorServer::Parts::StartDomain() {
 
 absl::Status CoordinatorServer::Parts::StartServing() {
   service = std::make_unique<coordinator_rpc::CoordinatorServiceImpl>(
-      *runner, *state.catalog, *pool, *state.storage);
+      coordinator_rpc::ServiceDeps{.runner = *runner,
+                                   .catalog = *state.catalog,
+                                   .pool = *pool,
+                                   .storage = *state.storage,
+                                   .limiter = limiter,
+                                   .clock = clock,
+                                   .random = random,
+                                   .damage = *damage_keeper});
   worker_service = std::make_unique<coordinator_rpc::WorkerPoolServiceImpl>(
       *pool, state.storage->id(), clock);
   ABSL_ASSIGN_OR_RETURN(
       grpc_server, rpc::GrpcServer::Start(
-                       options.listen, {service.get(), worker_service.get()}));
+                       options.listen, {service.get(), worker_service.get()},
+                       security));
   address = grpc_server->address();
   serving = true;
   if (http_side == nullptr) return absl::OkStatus();
   HttpPages pages;
   pages.healthy = [this] { return serving.load(); };
+  pages.pause = [this] { return runner->GetPause().message; };
   pages.metrics = [this] { return MakeMetrics(*runner, *pool, limiter); };
   pages.status = [this] { return MakeStatusPage(*runner, *pool); };
   http_side->Serve(std::move(pages));

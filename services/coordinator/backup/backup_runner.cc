@@ -1,5 +1,5 @@
 // The runner's thread and the phases of a run. What callers ask of it is in
-// backup_runner_calls.cc.
+// backup_runner_calls.cc, how it waits for the disk in backup_runner_waits.cc.
 
 #include "services/coordinator/backup/backup_runner.h"
 
@@ -7,40 +7,18 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "clients/storage/storage_probe.h"
 #include "services/common/failpoint.h"
 #include "services/common/logging.h"
 #include "services/common/status_macros.h"
 #include "services/coordinator/backup/ending.h"
+#include "services/coordinator/catalog/catalog_error.h"
 #include "services/coordinator/crawl/crawler.h"
 
 namespace bimbackup::backup {
 
 using catalog::BackupRecord;
 using catalog::BackupState;
-
-namespace {
-
-// Between attempts to write to a disk that is full or gone: at first and at
-// most.
-constexpr absl::Duration kFirstWait = absl::Milliseconds(500);
-constexpr absl::Duration kLongestWait = absl::Seconds(30);
-
-// How long a snapshot is tried whatever is wrong with the storage.
-constexpr absl::Duration kSnapshotPatience = absl::Hours(1);
-
-// Whether the storage may come back as it was.
-bool MayPass(const absl::Status& status) {
-  return absl::IsResourceExhausted(status) || absl::IsUnavailable(status) ||
-         absl::IsFailedPrecondition(status);
-}
-
-// Whether the storage is only full or away: the backup pauses until somebody
-// has made room or plugged it in again.
-bool Pauses(const absl::Status& status) {
-  return absl::IsResourceExhausted(status) || absl::IsUnavailable(status);
-}
-
-}  // namespace
 
 BackupRunner::BackupRunner(catalog::Catalog& catalog,
                            bim360::Bim360Client& client,
@@ -85,12 +63,15 @@ absl::Status BackupRunner::Start() {
 }
 
 void BackupRunner::Stop() {
+  std::shared_ptr<crawl::Crawler> crawler;
   {
     MutexLock lock(mutex_);
     stopping_ = true;
-    if (crawler_ != nullptr) crawler_->Cancel();
+    crawler = crawler_;
   }
   changed_.NotifyAll();
+  if (crawler != nullptr) crawler->Cancel();
+  crawler.reset();
   // After the crawl was stopped, so that it takes no call for a failed one.
   client_.Cancel();
   if (thread_.joinable()) thread_.join();
@@ -117,6 +98,7 @@ void BackupRunner::Loop() {
       while (!running_.has_value() && !stopping_) changed_.Wait(mutex_);
       if (stopping_) return;
       record = *running_;
+      pause_ = lease::Pause();
       rate_.Reset();
       for (size_t i = 0; i < flushed_.size(); ++i) {
         flushed_[i] =
@@ -129,6 +111,7 @@ void BackupRunner::Loop() {
       if (stopping_) return;
       running_.reset();
       cancelled_ = false;
+      pause_ = lease::Pause();
     }
     changed_.NotifyAll();
     watches_.Notify(/*at_once=*/true);
@@ -193,23 +176,26 @@ absl::Status BackupRunner::Crawl(const BackupRecord& record,
                         crawl::PathFilter::Create(record.request));
   options.full_recheck = record.request.full_recheck;
   options.recheck_folders =
-      crawl::RecheckFolders(options_.recheck_budget, options_.api_budget);
+      crawl::RecheckFolders(options_.recheck_budget, limiter_.budget());
   options.deadline = Deadline(record);
   options.on_transfers = [this] {
     pool_.NotifyPending();
     watches_.Notify(/*at_once=*/false);
   };
-  crawl::Crawler crawler(client_, catalog_, clock_, std::move(options));
+  options.on_pause = [this](const absl::Status& status) { SetPause(status); };
+  auto crawler = std::make_shared<crawl::Crawler>(client_, catalog_, clock_,
+                                                  std::move(options));
   {
     MutexLock lock(mutex_);
     if (stopping_ || cancelled_) return absl::CancelledError("cancelled");
-    crawler_ = &crawler;
+    crawler_ = crawler;
   }
-  const absl::StatusOr<crawl::CrawlResult> result = crawler.Run();
+  const absl::StatusOr<crawl::CrawlResult> result = crawler->Run();
   {
     MutexLock lock(mutex_);
-    crawler_ = nullptr;
+    crawler_.reset();
   }
+  crawler.reset();
   FlushCalls(record.number);
   ABSL_RETURN_IF_ERROR(CheckRunning());
   ABSL_RETURN_IF_ERROR(result.status());
@@ -240,7 +226,8 @@ absl::Status BackupRunner::WaitForTransfers(const BackupRecord& record,
   pool_.EndBackup();
   if (problem.empty()) return absl::OkStatus();
   if (note.empty()) note = problem;
-  return catalog_.FailOpen(record.number, problem);
+  return Persist(record,
+                 [&] { return catalog_.FailOpen(record.number, problem); });
 }
 
 absl::Status BackupRunner::Commit(const BackupRecord& record,
@@ -255,41 +242,36 @@ absl::Status BackupRunner::Commit(const BackupRecord& record,
   // The snapshot is there: a request to cancel comes too late from here on.
   BackupState state = ending.state;
   std::string message = ending.message;
-  if (absl::Status status = snapshot_.UpdateLatest(now); !status.ok()) {
+  const absl::Status status =
+      WaitToWrite(record, "the latest view is not up to date",
+                  [&] { return UpdateLatest(now); });
+  if (!status.ok()) {
     if (IsStopping()) return status;
     state = BackupState::kPartial;
-    absl::StrAppend(&message, message.empty() ? "" : "; ",
-                    "the latest view is not up to date: ", status.message());
+    absl::StrAppend(
+        &message, message.empty() ? "" : "; ",
+        absl::IsCancelled(status) ? "the latest view is not up to date: " : "",
+        status.message());
   }
   return End(record, state, message);
 }
 
+absl::Status BackupRunner::UpdateLatest(const BackupRecord& record) {
+  const absl::Status status = snapshot_.UpdateLatest(record);
+  if (status.ok() || absl::IsResourceExhausted(status) ||
+      catalog::IsCatalogError(status) ||
+      !storage::ProbeStorage(storage_, /*needed=*/0).ok()) {
+    return status;
+  }
+  // What is wrong with the view alone holds up no backup.
+  return absl::InternalError(status.message());
+}
+
 absl::Status BackupRunner::WriteSnapshot(const BackupRecord& record,
                                          BackupState end_state) {
-  absl::Duration wait = kFirstWait;
-  const absl::Duration patience = clock_.Monotonic() + kSnapshotPatience;
-  const absl::Duration pause_end = std::max(patience, Deadline(record));
-  while (true) {
-    const absl::Status status = snapshot_.WriteSnapshot(record, end_state);
-    MutexLock lock(mutex_);
-    commit_problem_.clear();
-    if (stopping_) return absl::CancelledError("the coordinator is stopping");
-    if (status.ok()) return absl::OkStatus();
-    if (cancelled_) return absl::CancelledError("cancelled on request");
-    const std::string problem =
-        absl::StrCat("the snapshot could not be written: ", status.message());
-    const absl::Duration give_up = Pauses(status) ? pause_end : patience;
-    if (!MayPass(status) || clock_.Monotonic() >= give_up) {
-      return absl::Status(status.code(), problem);
-    }
-    spdlog::warn("backup {}: {}; it is tried again", record.id, problem);
-    commit_problem_ = problem;
-    const absl::Duration next = clock_.Monotonic() + wait;
-    wait = std::min(2 * wait, kLongestWait);
-    while (!stopping_ && !cancelled_ && clock_.Monotonic() < next) {
-      clock_.WaitUntil(mutex_, changed_, next);
-    }
-  }
+  return WaitToWrite(record, "the snapshot could not be written", [&] {
+    return snapshot_.WriteSnapshot(record, end_state);
+  });
 }
 
 absl::Status BackupRunner::End(const BackupRecord& record, BackupState state,
@@ -302,29 +284,6 @@ absl::Status BackupRunner::End(const BackupRecord& record, BackupState state,
                message.empty() ? "" : ": ", message);
   watches_.Notify(/*at_once=*/true);
   return absl::OkStatus();
-}
-
-absl::Status BackupRunner::Persist(const BackupRecord& record,
-                                   const std::function<absl::Status()>& write) {
-  absl::Duration wait = kFirstWait;
-  while (true) {
-    const absl::Status status = write();
-    MutexLock lock(mutex_);
-    commit_problem_.clear();
-    if (status.ok() || stopping_ || absl::IsNotFound(status) ||
-        absl::IsFailedPrecondition(status)) {
-      return status;
-    }
-    commit_problem_ = absl::StrCat(
-        "the end of the backup could not be recorded: ", status.message());
-    spdlog::error("backup {}: {}; it is tried again", record.id,
-                  commit_problem_);
-    const absl::Duration next = clock_.Monotonic() + wait;
-    wait = std::min(2 * wait, kLongestWait);
-    while (!stopping_ && clock_.Monotonic() < next) {
-      clock_.WaitUntil(mutex_, changed_, next);
-    }
-  }
 }
 
 void BackupRunner::EndFailed(const BackupRecord& record,
@@ -349,7 +308,9 @@ void BackupRunner::EndFailed(const BackupRecord& record,
 absl::Status BackupRunner::SetState(const BackupRecord& record,
                                     BackupState state,
                                     absl::string_view message) {
-  ABSL_RETURN_IF_ERROR(catalog_.SetBackupState(record.number, state, message));
+  ABSL_RETURN_IF_ERROR(Persist(record, [&] {
+    return catalog_.SetBackupState(record.number, state, message);
+  }));
   watches_.Notify(/*at_once=*/true);
   return absl::OkStatus();
 }

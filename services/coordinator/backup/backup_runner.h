@@ -38,8 +38,6 @@ struct BackupOptions {
   std::string hub_id;
   // For messages that say what to do; public.
   std::string client_id;
-  // Share of Autodesk's published rates.
-  double api_budget = 0.9;
   absl::Duration recheck_budget = absl::Minutes(5);
   // A run that takes longer ends as PARTIAL.
   absl::Duration max_duration = absl::InfiniteDuration();
@@ -79,6 +77,9 @@ class BackupRunner {
   // A record with what is known of it live.
   absl::StatusOr<BackupView> MakeView(catalog::BackupRecord record);
 
+  // Why the running backup waits, if it does.
+  lease::Pause GetPause() ABSL_LOCKS_EXCLUDED(mutex_);
+
   WatchHub& watches() { return watches_; }
 
  private:
@@ -96,13 +97,20 @@ class BackupRunner {
                                 std::string& note);
   absl::Status Commit(const catalog::BackupRecord& record,
                       absl::string_view note);
-  // Waits for a storage that is full or gone, as long as the run may take.
+  // As SnapshotStep::UpdateLatest, with INTERNAL for what only the view has.
+  absl::Status UpdateLatest(const catalog::BackupRecord& record);
+  // Repeats `write` while storage or catalog are full, denied or gone, as long
+  // as the run may take. `what` says what could not be done.
+  absl::Status WaitToWrite(const catalog::BackupRecord& record,
+                           absl::string_view what,
+                           const std::function<absl::Status()>& write)
+      ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status WriteSnapshot(const catalog::BackupRecord& record,
                              catalog::BackupState end_state);
   absl::Status End(const catalog::BackupRecord& record,
                    catalog::BackupState state, absl::string_view message);
-  // Repeats `write`, a change of the catalog that ends the backup, until it
-  // succeeds or the process stops: until then no other backup can begin.
+  // Repeats `write`, a change of the catalog, until it succeeds or the process
+  // stops: without it the backup can neither go on nor end.
   absl::Status Persist(const catalog::BackupRecord& record,
                        const std::function<absl::Status()>& write)
       ABSL_LOCKS_EXCLUDED(mutex_);
@@ -122,6 +130,12 @@ class BackupRunner {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void FlushCalls(catalog::BackupNumber backup) ABSL_LOCKS_EXCLUDED(mutex_);
   void OnPoolChange();
+  // Waits until the process stops, or the run is cancelled where that is to be
+  // heeded; makes `wait` longer for the next time.
+  void Await(absl::Duration& wait, bool heed_cancel)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Shows that the run waits for what `status` says; that it does not, for OK.
+  void SetPause(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
 
   catalog::Catalog& catalog_;
   bim360::Bim360Client& client_;
@@ -138,9 +152,9 @@ class BackupRunner {
   bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
   // The backup that runs or is about to.
   std::optional<catalog::BackupRecord> running_ ABSL_GUARDED_BY(mutex_);
-  crawl::Crawler* crawler_ ABSL_GUARDED_BY(mutex_) = nullptr;
-  // What the writing of the snapshot, or of the backup's end, waits for.
-  std::string commit_problem_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<crawl::Crawler> crawler_ ABSL_GUARDED_BY(mutex_);
+  // What the crawl, the writing of the snapshot or of the catalog waits for.
+  lease::Pause pause_ ABSL_GUARDED_BY(mutex_);
   RateMeter rate_ ABSL_GUARDED_BY(mutex_);
   Calls flushed_ ABSL_GUARDED_BY(mutex_) = {};
 

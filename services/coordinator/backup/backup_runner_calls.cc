@@ -21,6 +21,15 @@ using catalog::BackupState;
 // How long CancelBackup waits for the run to end.
 constexpr absl::Duration kCancelWait = absl::Seconds(30);
 
+// Open transfers of a running backup for which no URL was signed yet.
+int64_t CountUnsigned(const BackupRecord& record,
+                      const lease::PoolStats& stats) {
+  const catalog::BackupCounters& counters = record.counters;
+  return std::max<int64_t>(0, counters.transfers - counters.transfers_stored -
+                                  counters.transfers_failed - stats.leased -
+                                  stats.ready);
+}
+
 }  // namespace
 
 absl::StatusOr<BackupView> BackupRunner::StartBackup(
@@ -55,13 +64,19 @@ absl::StatusOr<BackupView> BackupRunner::StartBackup(
 absl::StatusOr<BackupView> BackupRunner::CancelBackup(absl::string_view id) {
   ABSL_ASSIGN_OR_RETURN(BackupView view, GetBackup(id));
   const catalog::BackupNumber number = view.record.number;
+  std::shared_ptr<crawl::Crawler> crawler;
   {
     MutexLock lock(mutex_);
     if (running_.has_value() && running_->number == number) {
       cancelled_ = true;
-      if (crawler_ != nullptr) crawler_->Cancel();
+      crawler = crawler_;
       changed_.NotifyAll();
     }
+  }
+  if (crawler != nullptr) crawler->Cancel();
+  crawler.reset();
+  {
+    MutexLock lock(mutex_);
     const absl::Duration deadline = clock_.Monotonic() + kCancelWait;
     while (running_.has_value() && running_->number == number && !stopping_ &&
            clock_.Monotonic() < deadline) {
@@ -97,29 +112,42 @@ absl::StatusOr<BackupView> BackupRunner::MakeView(BackupRecord record) {
     ABSL_ASSIGN_OR_RETURN(const auto newest, catalog_.ListBackups(0, 1));
     if (!newest.empty() && newest[0].number == view.record.number) {
       ABSL_ASSIGN_OR_RETURN(view.totals, catalog_.GetTotals());
+      if (view.record.request.validate_only) {
+        view.plan =
+            MakePlan(view.record, view.totals, view.record.counters.transfers,
+                     pool_.stats().signed_by_a_call, Load());
+      }
     }
     return view;
   }
   ABSL_ASSIGN_OR_RETURN(view.totals, catalog_.GetTotals());
   const lease::PoolStats stats = pool_.stats();
   const ApiLoad load = Load();
-  if (view.record.message.empty()) {
-    view.record.message = stats.storage_problem;
-  }
   view.transfers_leased = stats.leased;
   view.limited_by = FindLimit(view.record.state, stats, load);
   MutexLock lock(mutex_);
-  if (!commit_problem_.empty()) {
-    view.record.message = commit_problem_;
+  view.pause = pause_.on() ? pause_ : stats.pause;
+  if (view.pause.on()) {
+    view.record.message = view.pause.message;
     view.limited_by = Limit::kStorage;
   }
   for (const auto& [name, calls] : UnflushedCalls()) {
     view.record.counters.api_calls[name] += calls;
   }
   view.bytes_per_second = rate_.PerSecond();
+  view.plan =
+      MakePlan(view.record, view.totals, CountUnsigned(view.record, stats),
+               stats.signed_by_a_call, load);
   view.eta = EstimateRemaining(view.record.counters, view.totals.frontier,
                                view.bytes_per_second, load);
   return view;
+}
+
+lease::Pause BackupRunner::GetPause() {
+  const lease::PoolStats stats = pool_.stats();
+  MutexLock lock(mutex_);
+  if (!running_.has_value()) return lease::Pause();
+  return pause_.on() ? pause_ : stats.pause;
 }
 
 ApiLoad BackupRunner::Load() const {
@@ -127,8 +155,9 @@ ApiLoad BackupRunner::Load() const {
   load.waiting_projects = limiter_.GetUsage(EndpointClass::kProjects).waiting;
   load.waiting_folders = limiter_.GetUsage(EndpointClass::kFolders).waiting;
   load.waiting_storage = limiter_.GetUsage(EndpointClass::kStorage).waiting;
-  load.folders_a_minute *= options_.api_budget;
-  load.storage_a_minute *= options_.api_budget;
+  load.projects_a_minute = limiter_.CallsPerMinute(EndpointClass::kProjects);
+  load.folders_a_minute = limiter_.CallsPerMinute(EndpointClass::kFolders);
+  load.storage_a_minute = limiter_.CallsPerMinute(EndpointClass::kStorage);
   return load;
 }
 

@@ -322,6 +322,16 @@ TEST_F(BackupRunnerTest, CancelsARunAndOnlyARun) {
               StatusIs(absl::StatusCode::kFailedPrecondition));
 }
 
+TEST_F(BackupRunnerTest, CancelWaitsForNoCallToAutodesk) {
+  client_.HoldCalls(true);
+  ASSERT_OK_AND_ASSIGN(const BackupView started, runner_->StartBackup({}));
+  while (client_.WaitingCalls() == 0) std::this_thread::yield();
+  ASSERT_OK_AND_ASSIGN(const BackupView view,
+                       runner_->CancelBackup(started.record.id));
+  EXPECT_EQ(view.record.state, BackupState::kCancelled);
+  EXPECT_EQ(client_.WaitingCalls(), 0);
+}
+
 TEST_F(BackupRunnerTest, DryRunSignsNothing) {
   catalog::BackupRequest request;
   request.validate_only = true;

@@ -1,8 +1,27 @@
 #include "services/coordinator/backup/progress.h"
 
 #include <algorithm>
+#include <cmath>
+#include <string>
 
 namespace bimbackup::backup {
+namespace {
+
+// Raises the floor to what `calls` of a class need.
+void AddCalls(const char* name, int64_t calls, double a_minute,
+              BackupPlan& plan) {
+  if (calls == 0) return;
+  plan.api_calls[name] = calls;
+  if (!std::isfinite(a_minute) || a_minute <= 0) return;
+  const absl::Duration needs =
+      absl::Minutes(static_cast<double>(calls) / a_minute);
+  if (needs <= plan.floor) return;
+  plan.floor = needs;
+  plan.floor_class = name;
+  plan.floor_calls_per_minute = a_minute;
+}
+
+}  // namespace
 
 void RateMeter::Add(absl::Duration now, int64_t value) {
   samples_.emplace_back(now, value);
@@ -22,10 +41,9 @@ double RateMeter::PerSecond() const {
 
 Limit FindLimit(catalog::BackupState state, const lease::PoolStats& pool,
                 const ApiLoad& api) {
-  if (catalog::HasEnded(state) || state == catalog::BackupState::kCommitting) {
-    return Limit::kUnspecified;
-  }
-  if (!pool.storage_problem.empty()) return Limit::kStorage;
+  if (catalog::HasEnded(state)) return Limit::kUnspecified;
+  if (state == catalog::BackupState::kCommitting) return Limit::kNothingLeft;
+  if (pool.pause.on()) return Limit::kStorage;
   const bool has_transfers =
       pool.ready + pool.signing + pool.waiting + pool.leased > 0;
   if (has_transfers && pool.workers == 0) return Limit::kNoWorker;
@@ -34,6 +52,33 @@ Limit FindLimit(catalog::BackupState state, const lease::PoolStats& pool,
   if (api.waiting_folders > 0) return Limit::kApiFolders;
   if (api.waiting_projects > 0) return Limit::kApiProjects;
   return pool.leased > 0 ? Limit::kNetwork : Limit::kUnspecified;
+}
+
+BackupPlan MakePlan(const catalog::BackupRecord& record,
+                    const catalog::AccountTotals& totals,
+                    int64_t unsigned_transfers, int signed_by_a_call,
+                    const ApiLoad& api) {
+  const catalog::BackupCounters& counters = record.counters;
+  BackupPlan plan;
+  plan.transfers = counters.transfers - counters.transfers_stored -
+                   counters.transfers_failed;
+  plan.bytes =
+      std::max<int64_t>(0, counters.transfer_bytes - counters.bytes_stored);
+  int64_t projects = 0;
+  int64_t folders = totals.frontier;
+  if (catalog::HasEnded(record.state)) {
+    // The backup after a dry run lists the projects again, and the topmost
+    // folders of each.
+    const auto listed = counters.api_calls.find("projects");
+    if (listed != counters.api_calls.end()) projects = listed->second;
+    folders += totals.projects;
+  }
+  AddCalls("projects", projects, api.projects_a_minute, plan);
+  AddCalls("folders", folders, api.folders_a_minute, plan);
+  AddCalls("storage",
+           (unsigned_transfers + signed_by_a_call - 1) / signed_by_a_call,
+           api.storage_a_minute, plan);
+  return plan;
 }
 
 std::optional<absl::Duration> EstimateRemaining(

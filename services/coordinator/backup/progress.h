@@ -36,9 +36,17 @@ struct ApiLoad {
   int waiting_projects = 0;
   int waiting_folders = 0;
   int waiting_storage = 0;
+  double projects_a_minute = 50;
   double folders_a_minute = 300;
   double storage_a_minute = 1000;
 };
+
+// What the transfers and folders found so far still need. `unsigned_transfers`
+// of them wait for signed URLs; a call signs `signed_by_a_call` of them.
+BackupPlan MakePlan(const catalog::BackupRecord& record,
+                    const catalog::AccountTotals& totals,
+                    int64_t unsigned_transfers, int signed_by_a_call,
+                    const ApiLoad& api);
 
 // What a running backup waits for most.
 Limit FindLimit(catalog::BackupState state, const lease::PoolStats& pool,

@@ -33,7 +33,7 @@ TEST(RateMeterTest, IsNeverNegative) {
 
 TEST(FindLimitTest, NamesTheStorageFirst) {
   lease::PoolStats pool;
-  pool.storage_problem = "full";
+  pool.pause = {lease::PauseReason::kStorageFull, "full"};
   EXPECT_EQ(FindLimit(BackupState::kTransferring, pool, ApiLoad()),
             Limit::kStorage);
 }
@@ -60,11 +60,64 @@ TEST(FindLimitTest, NamesTheApiWhoseTurnIsAwaited) {
   EXPECT_EQ(FindLimit(BackupState::kCrawling, pool, api), Limit::kApiStorage);
 }
 
+TEST(FindLimitTest, KnowsWhenNothingIsLeftToFetch) {
+  EXPECT_EQ(FindLimit(BackupState::kCommitting, lease::PoolStats(), ApiLoad()),
+            Limit::kNothingLeft);
+}
+
 TEST(FindLimitTest, SaysNothingOfWhatHasEnded) {
   lease::PoolStats pool;
   pool.ready = 1;
   EXPECT_EQ(FindLimit(BackupState::kSucceeded, pool, ApiLoad()),
             Limit::kUnspecified);
+}
+
+TEST(PlanTest, TakesTheFloorFromTheClassThatNeedsLongest) {
+  catalog::BackupRecord record;
+  record.counters.transfers = 40'230;
+  record.counters.transfer_bytes = 500;
+  catalog::AccountTotals totals;
+  totals.frontier = 300;
+  const BackupPlan plan = MakePlan(record, totals, 40'230, 1, ApiLoad());
+  EXPECT_EQ(plan.transfers, 40'230);
+  EXPECT_EQ(plan.bytes, 500);
+  EXPECT_EQ(plan.api_calls.at("folders"), 300);
+  EXPECT_EQ(plan.api_calls.at("storage"), 40'230);
+  EXPECT_EQ(plan.floor_class, "storage");
+  EXPECT_EQ(absl::ToInt64Seconds(plan.floor), 2413);
+  EXPECT_EQ(plan.floor_calls_per_minute, 1000);
+}
+
+TEST(PlanTest, CountsBatchesWhereOneCallSignsSeveral) {
+  catalog::BackupRecord record;
+  record.counters.transfers = 51;
+  const BackupPlan plan =
+      MakePlan(record, catalog::AccountTotals(), 51, 25, ApiLoad());
+  EXPECT_EQ(plan.api_calls.at("storage"), 3);
+}
+
+TEST(PlanTest, OfADryRunHoldsTheListingsThatItsBackupRepeats) {
+  catalog::BackupRecord record;
+  record.state = BackupState::kSucceeded;
+  record.counters.api_calls = {{"projects", 2}, {"folders", 900}};
+  catalog::AccountTotals totals;
+  totals.projects = 170;
+  const BackupPlan plan = MakePlan(record, totals, 0, 1, ApiLoad());
+  EXPECT_EQ(plan.api_calls.at("projects"), 2);
+  EXPECT_EQ(plan.api_calls.at("folders"), 170);
+  EXPECT_EQ(plan.api_calls.count("storage"), 0u);
+}
+
+TEST(PlanTest, HasNoFloorWithoutARate) {
+  catalog::BackupRecord record;
+  record.counters.transfers = 1000;
+  ApiLoad api;
+  api.storage_a_minute = std::numeric_limits<double>::infinity();
+  const BackupPlan plan =
+      MakePlan(record, catalog::AccountTotals(), 1000, 1, api);
+  EXPECT_EQ(plan.api_calls.at("storage"), 1000);
+  EXPECT_TRUE(plan.floor_class.empty());
+  EXPECT_EQ(plan.floor, absl::ZeroDuration());
 }
 
 TEST(EstimateTest, TakesTheSlowest) {

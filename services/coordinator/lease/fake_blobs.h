@@ -27,6 +27,11 @@ class FakeBlobs : public storage::Storage {
     MutexLock lock(mutex_);
     failure_ = std::move(status);
   }
+  // Every write fails with this until it is OK again.
+  void FailWrites(absl::Status status) {
+    MutexLock lock(mutex_);
+    write_failure_ = std::move(status);
+  }
   void SetFree(std::optional<int64_t> bytes) {
     MutexLock lock(mutex_);
     free_bytes_ = bytes;
@@ -61,7 +66,18 @@ class FakeBlobs : public storage::Storage {
   }
   absl::StatusOr<std::unique_ptr<storage::ObjectWriter>> OpenObjectWriter()
       override {
-    return absl::UnimplementedError("OpenObjectWriter");
+    MutexLock lock(mutex_);
+    if (!write_failure_.ok()) return write_failure_;
+    return std::make_unique<Scratch>();
+  }
+  absl::Status RemoveObject(absl::string_view) override {
+    return absl::UnimplementedError("RemoveObject");
+  }
+  absl::Status RemoveBlob(absl::string_view) override {
+    return absl::UnimplementedError("RemoveBlob");
+  }
+  absl::Status SetAsideBlob(absl::string_view) override {
+    return absl::UnimplementedError("SetAsideBlob");
   }
   absl::StatusOr<std::unique_ptr<storage::ObjectReader>> OpenObject(
       absl::string_view) override {
@@ -83,10 +99,20 @@ class FakeBlobs : public storage::Storage {
   }
 
  private:
+  // What is written to see whether it can be.
+  class Scratch : public storage::ObjectWriter {
+   public:
+    absl::Status Append(absl::string_view) override { return absl::OkStatus(); }
+    absl::Status Commit(absl::string_view) override {
+      return absl::UnimplementedError("Commit");
+    }
+  };
+
   const std::string id_ = "fake";
   mutable Mutex mutex_;
   std::map<std::string, int64_t> blobs_ ABSL_GUARDED_BY(mutex_);
   absl::Status failure_ ABSL_GUARDED_BY(mutex_);
+  absl::Status write_failure_ ABSL_GUARDED_BY(mutex_);
   std::optional<int64_t> free_bytes_ ABSL_GUARDED_BY(mutex_);
 };
 

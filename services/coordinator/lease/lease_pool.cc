@@ -18,6 +18,12 @@ namespace {
 // `signatures`, 48), so that the worker's own bound is the one that is met.
 constexpr int kMaxResolved = 64;
 
+// A call that is held renews its leases only when the next one comes.
+LeasePool::Options Bounded(LeasePool::Options options) {
+  options.max_hold = std::min(options.max_hold, options.lease_life / 3);
+  return options;
+}
+
 absl::Status Stopping() {
   return absl::UnavailableError("the coordinator is stopping");
 }
@@ -36,7 +42,9 @@ LeasePool::LeasePool(catalog::TransferStore& store, storage::Storage& storage,
                      Random& random, const Options& options)
     : store_(store),
       clock_(clock),
-      options_(options),
+      options_(Bounded(options)),
+      table_(options.lease_life),
+      workers_(options.lease_life),
       gate_(storage),
       settler_(table_, store, storage, gate_, clock, random) {
   signer_.emplace(
@@ -119,11 +127,7 @@ void LeasePool::Pump() {
       std::swap(inbox, inbox_);
     }
     gate_.Probe(clock_.Monotonic());
-    TakeDownloads(std::move(inbox.downloads));
-    for (Call& call : inbox.calls) TakeCall(std::move(call));
-    DropCancelled(inbox.cancelled);
-    ExpireLeases();
-    CommitEndings();
+    SettleInbox(std::move(inbox));
     table_.WakeDelayed(clock_.Monotonic());
     // Finds URLs that have gone stale, which are then signed again.
     Grant();
@@ -135,6 +139,18 @@ void LeasePool::Pump() {
   }
   for (Reply& reply : replies) reply.first(std::move(reply.second));
   if (listener_) listener_();
+}
+
+void LeasePool::SettleInbox(Inbox inbox) {
+  std::optional<catalog::SweepGate::Pass> pass;
+  if (options_.results_gate != nullptr) {
+    pass.emplace(*options_.results_gate, catalog::SweepGate::Party::kWork);
+  }
+  TakeDownloads(std::move(inbox.downloads));
+  for (Call& call : inbox.calls) TakeCall(std::move(call));
+  DropCancelled(inbox.cancelled);
+  ExpireLeases();
+  CommitEndings();
 }
 
 absl::Status LeasePool::BeginBackup(catalog::BackupNumber backup,
@@ -149,7 +165,8 @@ absl::Status LeasePool::BeginBackup(catalog::BackupNumber backup,
     drained_ = false;
     credential_problem_.clear();
     table_.Clear();
-    ABSL_RETURN_IF_ERROR(RestoreLeases(clock_.Monotonic() + kLeaseLife));
+    ABSL_RETURN_IF_ERROR(
+        RestoreLeases(clock_.Monotonic() + options_.lease_life));
     MutexLock inbox_lock(mutex_);
     more_pending_ = true;
     listing_done_ = false;
@@ -176,6 +193,7 @@ void LeasePool::SetListingDone() {
 }
 
 void LeasePool::EndBackup() {
+  signer_->CancelCalls();
   {
     MutexLock lock(state_mutex_);
     backup_.reset();
@@ -267,6 +285,29 @@ absl::StatusOr<WorkerInfo> LeasePool::DrainWorker(absl::string_view worker_id) {
     if (worker.worker_id == worker_id) return worker;
   }
   return absl::NotFoundError(absl::StrCat("no worker \"", worker_id, "\""));
+}
+
+absl::Status LeasePool::SetBandwidth(absl::string_view worker_id,
+                                     int64_t bytes_per_second) {
+  {
+    MutexLock lock(state_mutex_);
+    if (worker_id.empty()) {
+      bandwidth_.SetFleet(bytes_per_second);
+    } else if (workers_.Knows(worker_id)) {
+      bandwidth_.SetWorker(worker_id, bytes_per_second);
+    } else {
+      return absl::NotFoundError(absl::StrCat("no worker \"", worker_id,
+                                              "\" has synchronized lately"));
+    }
+    for (Call& call : calls_) call.due = true;
+  }
+  Wake();
+  return absl::OkStatus();
+}
+
+BandwidthShares LeasePool::bandwidth() const {
+  MutexLock lock(state_mutex_);
+  return bandwidth_;
 }
 
 PoolStats LeasePool::stats() const {

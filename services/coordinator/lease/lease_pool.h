@@ -26,8 +26,11 @@
 #include "services/common/clock.h"
 #include "services/common/mutex.h"
 #include "services/common/random.h"
+#include "services/coordinator/catalog/sweep_gate.h"
 #include "services/coordinator/catalog/transfer_store.h"
+#include "services/coordinator/lease/bandwidth_shares.h"
 #include "services/coordinator/lease/lease_table.h"
+#include "services/coordinator/lease/pause.h"
 #include "services/coordinator/lease/settler.h"
 #include "services/coordinator/lease/signer.h"
 #include "services/coordinator/lease/storage_gate.h"
@@ -44,8 +47,14 @@ class LeasePool {
  public:
   struct Options {
     int max_signing = 64;
-    // The longest that a report without news waits for its answer.
+    // A lease that is not renewed for so long goes to others.
+    absl::Duration lease_life = kLeaseLife;
+    // The longest that a report without news waits for its answer; a third of
+    // `lease_life` where that is less.
     absl::Duration max_hold = absl::Seconds(20);
+    // What keeps a reported blob from being swept before it is counted;
+    // outlives the pool. Null where nobody sweeps.
+    catalog::SweepGate* results_gate = nullptr;
   };
   using Answered = std::function<void(absl::StatusOr<SynchronizeAnswer>)>;
 
@@ -80,7 +89,8 @@ class LeasePool {
   void NotifyPending();
   // The crawl has ended: no more transfers come.
   void SetListingDone();
-  // Forgets the backup's transfers and revokes its leases.
+  // Forgets the backup's transfers, ends what is being signed, and revokes its
+  // leases.
   void EndBackup();
 
   // A worker's report. `answered` is called exactly once, under no lock, at
@@ -102,6 +112,13 @@ class LeasePool {
   std::vector<WorkerInfo> ListWorkers() const;
   // From now on the worker is granted nothing and told to end; NOT_FOUND.
   absl::StatusOr<WorkerInfo> DrainWorker(absl::string_view worker_id);
+
+  // Caps the body bytes a second of all workers together, or of one where
+  // `worker_id` is not empty; 0 for no cap. Workers hear of it at once.
+  // NOT_FOUND.
+  absl::Status SetBandwidth(absl::string_view worker_id,
+                            int64_t bytes_per_second);
+  BandwidthShares bandwidth() const;
 
   PoolStats stats() const;
 
@@ -135,6 +152,9 @@ class LeasePool {
   void Run();
   void Wake();
 
+  // Takes in what came, from the look for reported blobs to the commit.
+  void SettleInbox(Inbox inbox) ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mutex_);
+
   // The steps of Pump(), in their order.
   void TakeDownloads(std::vector<Signed> downloads)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mutex_);
@@ -153,6 +173,11 @@ class LeasePool {
   void LookForStragglers() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mutex_);
   std::vector<Reply> TakeReplies() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mutex_);
   void Publish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mutex_);
+  // Takes note of how a change of the catalog went.
+  void NoteCatalog(const absl::Status& status)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mutex_);
+  Pause CurrentPause(absl::Duration now) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mutex_);
 
   bool IsDue(Call& call, absl::Duration now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mutex_);
@@ -174,6 +199,7 @@ class LeasePool {
   WorkerTable workers_ ABSL_GUARDED_BY(state_mutex_);
   StorageGate gate_ ABSL_GUARDED_BY(state_mutex_);
   Settler settler_ ABSL_GUARDED_BY(state_mutex_);
+  BandwidthShares bandwidth_ ABSL_GUARDED_BY(state_mutex_);
   std::deque<Call> calls_ ABSL_GUARDED_BY(state_mutex_);
   // Backup's number; nothing while none is open.
   std::optional<catalog::BackupNumber> backup_ ABSL_GUARDED_BY(state_mutex_);
@@ -184,6 +210,8 @@ class LeasePool {
   int64_t bytes_moved_ ABSL_GUARDED_BY(state_mutex_) = 0;
   // When the catalog is asked again after it failed.
   absl::Duration catalog_retry_ ABSL_GUARDED_BY(state_mutex_);
+  // Why the last change of the catalog failed; OK where it did not.
+  absl::Status catalog_problem_ ABSL_GUARDED_BY(state_mutex_);
   std::string credential_problem_ ABSL_GUARDED_BY(state_mutex_);
   bool drained_ ABSL_GUARDED_BY(state_mutex_) = false;
 

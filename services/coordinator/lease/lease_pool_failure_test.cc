@@ -5,6 +5,7 @@
 
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -42,6 +43,20 @@ TEST_F(LeasePoolFailureTest, AsksOnceMoreForAnObjectThatIsNotFound) {
   EXPECT_EQ(store.StateOf(1), TransferState::kPending);
   Advance(absl::Seconds(5));
   EXPECT_THAT(Take("w1", 4), SizeIs(1));
+}
+
+TEST_F(LeasePoolFailureTest, TheEndOfABackupEndsWhatIsBeingSigned) {
+  AddTransfers(3);
+  client.HoldCalls(true);
+  ASSERT_OK(pool->BeginBackup(kBackup, clock.Now()));
+  while (client.WaitingCalls() < 3) pool->Pump();
+  pool->EndBackup();
+  while (client.WaitingCalls() > 0) std::this_thread::yield();
+  client.HoldCalls(false);
+  // None of it counts against the transfers.
+  Begin();
+  EXPECT_THAT(Take("w1", 4), SizeIs(3));
+  EXPECT_THAT(*store.ListAttempts(1), IsEmpty());
 }
 
 TEST_F(LeasePoolFailureTest, FailsATransferAfterItsLastAttempt) {
@@ -87,14 +102,14 @@ TEST_F(LeasePoolFailureTest, GrantsNothingWhileTheStorageIsFull) {
   WorkerReport report = Report("w1", 4);
   report.results = {full};
   EXPECT_THAT(Exchange(report).granted, IsEmpty());
-  EXPECT_THAT(pool->stats().storage_problem, HasSubstr("full"));
+  EXPECT_EQ(pool->stats().pause.reason, PauseReason::kStorageFull);
   Advance(absl::Minutes(2));
   EXPECT_THAT(Take("w1", 4), IsEmpty());
-  EXPECT_THAT(pool->stats().storage_problem, HasSubstr("full"));
+  EXPECT_EQ(pool->stats().pause.reason, PauseReason::kStorageFull);
   blobs.SetFree(int64_t{1} << 40);
   Advance(absl::Minutes(2));
   EXPECT_THAT(Take("w1", 4), Not(IsEmpty()));
-  EXPECT_EQ(pool->stats().storage_problem, "");
+  EXPECT_FALSE(pool->stats().pause.on());
 }
 
 TEST_F(LeasePoolFailureTest, DoesNotTakeABlobThatIsShorterThanListed) {
@@ -120,14 +135,56 @@ TEST_F(LeasePoolFailureTest, FailureThatOnlyWorkersSeeStopsNobodyAndEnds) {
     const auto granted = Take("w1", 1);
     ASSERT_THAT(granted, SizeIs(1)) << attempt;
     TransferResult failed = Ended(granted[0], Outcome::kStorageFailed);
-    failed.message = "permission denied";
+    failed.message = "input/output error";
     WorkerReport report = Report("w1", 0);
     report.results = {failed};
     Exchange(report);
-    EXPECT_EQ(pool->stats().storage_problem, "");
+    EXPECT_FALSE(pool->stats().pause.on());
     Advance(absl::Seconds(40));
   }
   EXPECT_EQ(store.StateOf(1), TransferState::kFailed);
+}
+
+TEST_F(LeasePoolFailureTest, StorageClosedToOneWorkerUsesUpNoAttempt) {
+  AddTransfers(1);
+  Begin();
+  for (int attempt = 0; attempt < 3 * kMaxStorageFailed; ++attempt) {
+    const auto granted = Take("w1", 1);
+    ASSERT_THAT(granted, SizeIs(1)) << attempt;
+    WorkerReport report = Report("w1", 0);
+    report.display_name = "one";
+    report.storage_problem = "permission denied";
+    report.results = {Ended(granted[0], Outcome::kStorageClosed)};
+    Exchange(report);
+    EXPECT_EQ(pool->stats().pause.reason, PauseReason::kWorkerStorage);
+    EXPECT_EQ(pool->stats().pause.message, "worker one: permission denied");
+    Advance(absl::Seconds(2));
+  }
+  EXPECT_EQ(store.StateOf(1), TransferState::kPending);
+  EXPECT_THAT(*store.ListAttempts(1), IsEmpty());
+  // Another one that is well: nothing is paused.
+  const auto granted = Take("w2", 1);
+  EXPECT_FALSE(pool->stats().pause.on());
+  WorkerReport report = Report("w2", 0);
+  report.results = {Stored(granted[0])};
+  Exchange(report);
+  EXPECT_EQ(store.StateOf(1), TransferState::kStored);
+}
+
+TEST_F(LeasePoolFailureTest, PausesForAStorageThatCanOnlyBeRead) {
+  AddTransfers(1);
+  Begin();
+  const auto granted = Take("w1", 1);
+  ASSERT_THAT(granted, SizeIs(1));
+  blobs.FailWrites(absl::PermissionDeniedError("read-only file system"));
+  WorkerReport report = Report("w1", 1);
+  report.results = {Ended(granted[0], Outcome::kStorageClosed)};
+  EXPECT_THAT(Exchange(report).granted, IsEmpty());
+  EXPECT_EQ(pool->stats().pause.reason, PauseReason::kStorageDenied);
+  blobs.FailWrites(absl::OkStatus());
+  Advance(absl::Minutes(2));
+  EXPECT_THAT(Take("w1", 1), SizeIs(1));
+  EXPECT_FALSE(pool->stats().pause.on());
 }
 
 TEST_F(LeasePoolFailureTest, StorageThatIsGoneFailsNoTransfer) {

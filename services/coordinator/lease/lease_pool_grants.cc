@@ -140,6 +140,7 @@ void LeasePool::Grant() {
   }
   if (leases.empty()) return;
   const absl::Status status = store_.RecordLeases(leases);
+  NoteCatalog(status);
   if (!status.ok()) {
     spdlog::error("leases could not be recorded: {}", status);
     for (const catalog::LeaseRecord& lease : leases) {

@@ -75,7 +75,7 @@ void LeasePool::TakeResults(Call& call) {
         call.due = true;
         call.status = absl::UnavailableError(
             gate_.open() ? "the result cannot be counted now; repeat it"
-                         : gate_.problem());
+                         : gate_.problem().message());
         break;
     }
   }
@@ -110,7 +110,10 @@ void LeasePool::ExpireLeases() {
 
 void LeasePool::CommitEndings() {
   absl::Status status;
-  if (backup_.has_value()) status = settler_.Commit(*backup_);
+  if (backup_.has_value()) {
+    status = settler_.Commit(*backup_);
+    NoteCatalog(status);
+  }
   for (Call& call : calls_) {
     if (call.settling.empty()) continue;
     if (status.ok()) {
@@ -161,6 +164,9 @@ std::vector<LeasePool::Reply> LeasePool::TakeReplies() {
       continue;
     }
     call.answer.backup_running = backup_.has_value();
+    call.answer.lease_life = options_.lease_life;
+    call.answer.max_bandwidth =
+        bandwidth_.Of(call.report.worker_id, workers_.CountActive(now));
     if (call.status.ok()) {
       replies.emplace_back(std::move(call.answered), std::move(call.answer));
     } else {
@@ -169,6 +175,17 @@ std::vector<LeasePool::Reply> LeasePool::TakeReplies() {
   }
   calls_ = std::move(kept);
   return replies;
+}
+
+void LeasePool::NoteCatalog(const absl::Status& status) {
+  if (status.ok() && catalog_problem_.ok()) return;
+  catalog_problem_ = status;
+}
+
+Pause LeasePool::CurrentPause(absl::Duration now) const {
+  if (!gate_.open()) return MakePause(gate_.problem());
+  if (!catalog_problem_.ok()) return MakePause(catalog_problem_);
+  return workers_.CountActive(now) == 0 ? workers_.FindPause(now) : Pause();
 }
 
 void LeasePool::Publish() {
@@ -187,7 +204,7 @@ void LeasePool::Publish() {
                   .workers = workers_.CountActive(now),
                   .free_slots = workers_.FreeSlots(now),
                   .bytes_moved = bytes_moved_ + table_.bytes_under_way(),
-                  .storage_problem = gate_.problem(),
+                  .pause = CurrentPause(now),
                   .credential_problem = credential_problem_,
                   .drained = drained_};
   MutexLock lock(mutex_);

@@ -89,7 +89,7 @@ void LeaseTable::Lease(int64_t id, absl::string_view worker_id, int64_t epoch,
   entry.bytes_done = 0;
   entry.resolved = 0;
   Enter(id, entry, State::kLeased);
-  SetExpiry(id, entry, now + kLeaseLife);
+  SetExpiry(id, entry, now + lease_life_);
 }
 
 std::vector<int64_t> LeaseTable::Renew(absl::string_view worker_id,
@@ -108,7 +108,7 @@ std::vector<int64_t> LeaseTable::Renew(absl::string_view worker_id,
       Leave(lease.transfer_id, *entry);
       Enter(lease.transfer_id, *entry, State::kLeased);
     }
-    SetExpiry(lease.transfer_id, *entry, now + kLeaseLife);
+    SetExpiry(lease.transfer_id, *entry, now + lease_life_);
     bytes_under_way_ += lease.bytes_done - entry->bytes_done;
     entry->bytes_done = lease.bytes_done;
   }
@@ -179,7 +179,7 @@ void LeaseTable::Remove(int64_t id) {
   entries_.erase(id);
 }
 
-void LeaseTable::Clear() { *this = LeaseTable(); }
+void LeaseTable::Clear() { *this = LeaseTable(lease_life_); }
 
 LeaseTable::Entry* LeaseTable::Find(int64_t id) {
   const auto it = entries_.find(id);

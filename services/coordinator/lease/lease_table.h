@@ -21,7 +21,8 @@
 
 namespace bimbackup::lease {
 
-// A lease that is not renewed for so long goes to others.
+// A lease that is not renewed for so long goes to others, unless another time
+// is configured.
 inline constexpr absl::Duration kLeaseLife = absl::Seconds(60);
 // Signed URLs are not handed out when they are good for less than this.
 inline constexpr absl::Duration kMinUrlLife = absl::Minutes(10);
@@ -51,6 +52,9 @@ class LeaseTable {
     // How often this lease's URLs were signed again.
     int resolved = 0;
   };
+
+  explicit LeaseTable(absl::Duration lease_life = kLeaseLife)
+      : lease_life_(lease_life) {}
 
   // A transfer that waits to be signed; no effect where it is known.
   void Add(catalog::TransferRecord transfer, Tally tally);
@@ -128,6 +132,7 @@ class LeaseTable {
   void SetExpiry(int64_t id, Entry& entry, absl::Duration expires);
   static int64_t SizeOf(const Entry& entry);
 
+  absl::Duration lease_life_;
   std::map<int64_t, Entry> entries_;
   TransferQueue waiting_;
   TransferQueue ready_;

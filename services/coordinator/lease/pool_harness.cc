@@ -10,9 +10,10 @@
 namespace bimbackup::lease {
 
 absl::StatusOr<bim360::SignedDownload> SigningClient::SignDownload(
-    absl::string_view storage_urn, absl::Duration lifetime) {
+    absl::string_view storage_urn, absl::Duration lifetime,
+    const std::stop_token& cancel) {
   absl::StatusOr<bim360::SignedDownload> download =
-      FakeBim360Client::SignDownload(storage_urn, lifetime);
+      FakeBim360Client::SignDownload(storage_urn, lifetime, cancel);
   // What the fake says of an object of which no listing has told it.
   if (absl::IsNotFound(download.status()) &&
       download.status().message() == "HTTP 404: no such object") {

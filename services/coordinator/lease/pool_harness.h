@@ -37,7 +37,8 @@ class SigningClient : public bim360::FakeBim360Client {
   explicit SigningClient(Clock& clock) : clock_(clock) {}
 
   absl::StatusOr<bim360::SignedDownload> SignDownload(
-      absl::string_view storage_urn, absl::Duration lifetime) override;
+      absl::string_view storage_urn, absl::Duration lifetime,
+      const std::stop_token& cancel) override;
 
  private:
   Clock& clock_;

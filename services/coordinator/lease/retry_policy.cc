@@ -8,6 +8,9 @@ namespace {
 // An object that is listed but not found may turn up a little later.
 constexpr absl::Duration kNotFoundDelay = absl::Seconds(3);
 
+// Its worker takes nothing more; others may be well.
+constexpr absl::Duration kClosedDelay = absl::Seconds(1);
+
 constexpr Backoff kBackoff = {.initial = absl::Milliseconds(500),
                               .maximum = absl::Seconds(30)};
 
@@ -31,6 +34,7 @@ void Tally::Count(Outcome outcome) {
       ++storage_failed;
       return;
     case Outcome::kStored:
+    case Outcome::kStorageClosed:
       return;
     case Outcome::kUnspecified:
       ++losses;
@@ -60,6 +64,8 @@ Verdict JudgeOutcome(Outcome outcome, const Tally& tally, Random& random) {
       return {.retry = tally.losses < kMaxLosses};
     case Outcome::kStored:
       return {.retry = true};
+    case Outcome::kStorageClosed:
+      return {.retry = true, .delay = kClosedDelay};
     case Outcome::kStorageFailed:
       return {.retry = tally.storage_failed < kMaxStorageFailed,
               .delay = kBackoff.Delay(tally.storage_failed, random)};

@@ -30,6 +30,11 @@ catalog::AttemptRecord MakeAttempt(absl::string_view worker_id,
           .message = result.message};
 }
 
+bool IsStorageTrouble(Outcome outcome) {
+  return outcome == Outcome::kStorageFailed ||
+         outcome == Outcome::kStorageClosed;
+}
+
 std::string FailureReason(const Tally& tally, const TransferResult& result) {
   const int attempts = tally.retryable + tally.refused + tally.not_found +
                        tally.corrupt + tally.storage_failed + tally.losses;
@@ -65,7 +70,7 @@ Settler::Acknowledge Settler::AddResult(absl::string_view worker_id,
   if (result.outcome == Outcome::kStored) {
     return AddStored(worker_id, result, true);
   }
-  if (result.outcome == Outcome::kStorageFailed) {
+  if (IsStorageTrouble(result.outcome)) {
     // The worker has paused itself. Whether it was alone with its trouble, such
     // as a mount of its own, shows only from here.
     gate_.Check(clock_.Monotonic());
@@ -94,10 +99,13 @@ Settler::Acknowledge Settler::AddLate(absl::string_view worker_id,
 Settler::Acknowledge Settler::AddStored(absl::string_view worker_id,
                                         const TransferResult& result,
                                         bool current) {
+  if (!gate_.CheckMarker(clock_.Monotonic()).ok()) {
+    return Acknowledge::kNotYet;
+  }
   const absl::StatusOr<int64_t> size = storage_.GetBlobSize(result.sha256);
   if (!size.ok() && !absl::IsNotFound(size.status()) &&
       !absl::IsInvalidArgument(size.status())) {
-    gate_.Close(size.status().message(), clock_.Monotonic());
+    gate_.Close(size.status(), clock_.Monotonic());
     return Acknowledge::kNotYet;
   }
   if (!size.ok() || *size != result.size) {
@@ -167,9 +175,11 @@ void Settler::AddFailure(absl::string_view worker_id,
   ending.tally = entry->tally;
   ending.own = own;
   ending.worker_id = ToString(worker_id);
-  if (result.outcome != Outcome::kStorageFailed || gate_.open()) {
-    ending.tally.Count(result.outcome);
-  }
+  // A storage that is full, denied or gone is no attempt of the transfer's.
+  const bool counts =
+      !IsStorageTrouble(result.outcome) ||
+      (result.outcome == Outcome::kStorageFailed && gate_.open());
+  if (counts) ending.tally.Count(result.outcome);
   const Verdict verdict = JudgeOutcome(result.outcome, ending.tally, random_);
   ending.retry = verdict.retry;
   ending.not_before = clock_.Monotonic() + verdict.delay;
@@ -182,7 +192,10 @@ void Settler::AddFailure(absl::string_view worker_id,
   if (!verdict.retry) {
     ending.update.reason = FailureReason(ending.tally, result);
   }
-  ending.update.attempt = MakeAttempt(worker_id, result, clock_.Now());
+  if (counts) {
+    ending.update.attempt = MakeAttempt(worker_id, result, clock_.Now());
+  }
+  ending.message = result.message;
   settled_.insert(result.transfer_id);
   endings_.push_back(std::move(ending));
 }
@@ -217,8 +230,7 @@ void Settler::Perform(const Ending& ending) {
   } else if (!ending.retry) {
     spdlog::warn("transfer {} failed: {}", ending.id, ending.update.reason);
   } else {
-    spdlog::debug("transfer {} goes back: {}", ending.id,
-                  ending.update.attempt->message);
+    spdlog::debug("transfer {} goes back: {}", ending.id, ending.message);
   }
   if (!ending.retry) {
     table_.Remove(ending.id);

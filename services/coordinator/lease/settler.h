@@ -71,6 +71,7 @@ class Settler {
     // Not a worker's: its transfer is delayed when the commit fails.
     bool own = false;
     std::string worker_id;
+    std::string message;
   };
 
   Acknowledge AddStored(absl::string_view worker_id,

@@ -27,8 +27,9 @@ Signer::~Signer() {
 
 void Signer::Submit(int64_t transfer_id, absl::string_view storage_urn) {
   MutexLock lock(mutex_);
-  jobs_.push_back(
-      {transfer_id, std::string(storage_urn.data(), storage_urn.size())});
+  jobs_.push_back({transfer_id,
+                   std::string(storage_urn.data(), storage_urn.size()),
+                   calls_.get_token()});
   if (idle_ < static_cast<int>(jobs_.size()) &&
       static_cast<int>(threads_.size()) < max_threads_ && !stopping_) {
     threads_.emplace_back([this] { Run(); });
@@ -37,10 +38,30 @@ void Signer::Submit(int64_t transfer_id, absl::string_view storage_urn) {
   changed_.NotifyOne();
 }
 
+void Signer::CancelCalls() {
+  std::stop_source running;
+  {
+    MutexLock lock(mutex_);
+    jobs_.clear();
+    std::swap(running, calls_);
+  }
+  running.request_stop();
+}
+
 absl::StatusOr<bim360::SignedDownload> Signer::Sign(
     absl::string_view storage_urn) {
+  std::stop_token cancel;
+  {
+    MutexLock lock(mutex_);
+    cancel = calls_.get_token();
+  }
+  return Sign(storage_urn, cancel);
+}
+
+absl::StatusOr<bim360::SignedDownload> Signer::Sign(
+    absl::string_view storage_urn, const std::stop_token& cancel) {
   ABSL_ASSIGN_OR_RETURN(bim360::SignedDownload download,
-                        client_.SignDownload(storage_urn, kUrlLife));
+                        client_.SignDownload(storage_urn, kUrlLife, cancel));
   for (const bim360::SignedRange& range : download.ranges) {
     ABSL_RETURN_IF_ERROR(policy_.Check(range.url));
   }
@@ -59,7 +80,9 @@ void Signer::Run() {
       job = std::move(jobs_.front());
       jobs_.pop_front();
     }
-    absl::StatusOr<bim360::SignedDownload> download = Sign(job.storage_urn);
+    absl::StatusOr<bim360::SignedDownload> download =
+        Sign(job.storage_urn, job.cancel);
+    if (job.cancel.stop_requested()) continue;
     MaybeCrash("coordinator.signed");
     done_(job.transfer_id, std::move(download));
   }

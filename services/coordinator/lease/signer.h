@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -39,6 +40,10 @@ class Signer {
 
   void Submit(int64_t transfer_id, absl::string_view storage_urn);
 
+  // Ends the calls that run with CANCELLED, and drops what has not begun:
+  // `done` is called for neither. Later calls are not concerned.
+  void CancelCalls();
+
   // Signs now, on the caller's thread.
   absl::StatusOr<bim360::SignedDownload> Sign(absl::string_view storage_urn);
 
@@ -48,9 +53,12 @@ class Signer {
   struct Job {
     int64_t transfer_id;
     std::string storage_urn;
+    std::stop_token cancel;
   };
 
   void Run();
+  absl::StatusOr<bim360::SignedDownload> Sign(absl::string_view storage_urn,
+                                              const std::stop_token& cancel);
 
   bim360::Bim360Client& client_;
   const http::HostPolicy& policy_;
@@ -61,6 +69,8 @@ class Signer {
   std::deque<Job> jobs_ ABSL_GUARDED_BY(mutex_);
   int idle_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  // Of the calls since the last CancelCalls().
+  std::stop_source calls_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::thread> threads_ ABSL_GUARDED_BY(mutex_);
 };
 

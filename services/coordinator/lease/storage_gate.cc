@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
+#include "clients/storage/storage_probe.h"
+#include "services/common/logging.h"
 
 namespace bimbackup::lease {
 namespace {
@@ -13,54 +14,48 @@ constexpr absl::Duration kBetweenChecks = absl::Seconds(1);
 
 }  // namespace
 
-void StorageGate::Close(absl::string_view problem, absl::Duration now) {
+void StorageGate::Close(const absl::Status& problem, absl::Duration now) {
   if (!open()) return;
-  problem_ = problem.empty() ? "the storage failed"
-                             : std::string(problem.data(), problem.size());
+  problem_ = problem;
   // A failure soon after the gate opened means that the look was too kind.
   const bool again = now - opened_ < 2 * wait_ + kFirstWait;
   wait_ = again ? std::min(2 * wait_, kLongestWait) : kFirstWait;
   wait_ = std::max(wait_, kFirstWait);
   next_probe_ = now + wait_;
+  spdlog::error("nothing is granted until the storage is well again: {}",
+                problem_);
 }
 
 void StorageGate::Check(absl::Duration now) {
   if (!open() || now - checked_ < kBetweenChecks) return;
-  const std::string problem = FindProblem();
-  if (problem.empty()) {
+  const absl::Status status = storage::ProbeStorage(storage_, /*needed=*/0);
+  if (status.ok()) {
     checked_ = now;
   } else {
-    Close(problem, now);
+    Close(status, now);
   }
+}
+
+absl::Status StorageGate::CheckMarker(absl::Duration now) {
+  if (now - seen_ < kBetweenChecks) return absl::OkStatus();
+  absl::Status status = storage_.CheckMarker();
+  if (status.ok()) {
+    seen_ = now;
+  } else {
+    Close(status, now);
+  }
+  return status;
 }
 
 void StorageGate::Probe(absl::Duration now) {
   if (open() || now < next_probe_) return;
-  const std::string problem = FindProblem();
-  if (problem.empty()) {
-    problem_.clear();
+  problem_ = storage::ProbeStorage(storage_, /*needed=*/0);
+  if (problem_.ok()) {
     opened_ = now;
-    return;
+    spdlog::info("the storage is well again");
+  } else {
+    next_probe_ = now + wait_;
   }
-  problem_ = problem;
-  next_probe_ = now + wait_;
-}
-
-std::string StorageGate::FindProblem() {
-  if (absl::Status status = storage_.CheckMarker(); !status.ok()) {
-    return std::string(status.message().data(), status.message().size());
-  }
-  const absl::StatusOr<storage::Capacity> capacity = storage_.GetCapacity();
-  if (!capacity.ok()) {
-    return std::string(capacity.status().message().data(),
-                       capacity.status().message().size());
-  }
-  if (capacity->free_bytes.has_value() &&
-      *capacity->free_bytes < kMinFreeBytes) {
-    return absl::StrCat("the storage is full: ", *capacity->free_bytes,
-                        " bytes are free; make room, the backup goes on");
-  }
-  return "";
 }
 
 }  // namespace bimbackup::lease

@@ -10,6 +10,7 @@
 #include "absl/time/time.h"
 #include "clients/bim360/bim360_client.h"
 #include "services/coordinator/catalog/types.h"
+#include "services/coordinator/lease/pause.h"
 
 namespace bimbackup::lease {
 
@@ -25,6 +26,7 @@ enum class Outcome {
   kInvalid = 6,
   kStorageFailed = 7,
   kReleased = 8,
+  kStorageClosed = 9,
 };
 
 // A transfer that a worker says it holds.
@@ -80,6 +82,10 @@ struct SynchronizeAnswer {
   std::vector<int64_t> acknowledged;
   bool drain = false;
   bool backup_running = false;
+  // What a lease is good for without being renewed.
+  absl::Duration lease_life = absl::Seconds(60);
+  // Body bytes a second; 0 for no cap.
+  int64_t max_bandwidth = 0;
 };
 
 // A worker as the pool knows it.
@@ -111,10 +117,14 @@ struct PoolStats {
   int free_slots = 0;
   // Body bytes of all leases that ended or run, since the backup began.
   int64_t bytes_moved = 0;
-  // What is wrong with the storage, so that nothing is granted; else empty.
-  std::string storage_problem;
+  // Why nothing is granted: the storage, for everybody or for all workers, or
+  // the catalog.
+  Pause pause;
   // Autodesk refuses the credentials: no transfer can be signed. Else empty.
   std::string credential_problem;
+  // Transfers that one call can sign: more than 1 once Autodesk has allowed
+  // batches.
+  int signed_by_a_call = 1;
   // All is listed, and no transfer is open any more.
   bool drained = false;
 };

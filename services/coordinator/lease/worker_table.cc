@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
 #include "services/coordinator/lease/lease_table.h"
 
 namespace bimbackup::lease {
@@ -45,14 +46,19 @@ bool WorkerTable::IsDraining(absl::string_view worker_id) const {
   return it != workers_.end() && it->second.info.draining;
 }
 
+bool WorkerTable::Knows(absl::string_view worker_id) const {
+  return workers_.count(Key(worker_id)) > 0;
+}
+
 void WorkerTable::TakeSlots(absl::string_view worker_id, int count) {
   const auto it = workers_.find(Key(worker_id));
   if (it == workers_.end()) return;
   it->second.info.free_slots = std::max(0, it->second.info.free_slots - count);
 }
 
-bool WorkerTable::TakesTransfers(const Worker& worker, absl::Duration now) {
-  return now - worker.last_heard < kLeaseLife && !worker.info.draining &&
+bool WorkerTable::TakesTransfers(const Worker& worker,
+                                 absl::Duration now) const {
+  return now - worker.last_heard < lease_life_ && !worker.info.draining &&
          worker.info.storage_problem.empty();
 }
 
@@ -70,6 +76,19 @@ int WorkerTable::FreeSlots(absl::Duration now) const {
     if (TakesTransfers(worker, now)) slots += worker.info.free_slots;
   }
   return slots;
+}
+
+Pause WorkerTable::FindPause(absl::Duration now) const {
+  for (const auto& [id, worker] : workers_) {
+    if (worker.info.storage_problem.empty() ||
+        now - worker.last_heard >= lease_life_) {
+      continue;
+    }
+    return {PauseReason::kWorkerStorage,
+            absl::StrCat("worker ", worker.info.display_name, ": ",
+                         worker.info.storage_problem)};
+  }
+  return Pause();
 }
 
 void WorkerTable::Forget(absl::Duration now) {

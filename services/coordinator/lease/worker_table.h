@@ -19,6 +19,9 @@ class WorkerTable {
   // A worker that is not heard of for so long is forgotten.
   static constexpr absl::Duration kMemory = absl::Minutes(10);
 
+  // A worker counts as active for `lease_life` after it was heard of.
+  explicit WorkerTable(absl::Duration lease_life) : lease_life_(lease_life) {}
+
   // Takes note of a report. `now` is monotonic, `time` the wall clock's.
   void Report(const WorkerReport& report, absl::Duration now, absl::Time time);
 
@@ -26,6 +29,7 @@ class WorkerTable {
   // From now on the worker is told to drain; false where it is unknown.
   bool Drain(absl::string_view worker_id);
   bool IsDraining(absl::string_view worker_id) const;
+  bool Knows(absl::string_view worker_id) const;
 
   // Takes slots of a worker that was granted so many transfers.
   void TakeSlots(absl::string_view worker_id, int count);
@@ -33,6 +37,8 @@ class WorkerTable {
   // Workers heard of within the life of a lease that take transfers.
   int CountActive(absl::Duration now) const;
   int FreeSlots(absl::Duration now) const;
+  // The trouble with the storage of one that was heard of lately, if any.
+  Pause FindPause(absl::Duration now) const;
 
   void Forget(absl::Duration now);
 
@@ -45,8 +51,9 @@ class WorkerTable {
     absl::Duration last_heard;
   };
 
-  static bool TakesTransfers(const Worker& worker, absl::Duration now);
+  bool TakesTransfers(const Worker& worker, absl::Duration now) const;
 
+  const absl::Duration lease_life_;
   std::map<std::string, Worker, std::less<>> workers_;
 };
 

@@ -43,6 +43,18 @@ void SetProgress(const backup::BackupView& view, v1::BackupProgress& out) {
   }
   out.set_limited_by(static_cast<v1::Limit>(view.limited_by));
   out.set_transfers_leased(view.transfers_leased);
+  if (view.plan.has_value()) SetPlan(*view.plan, *out.mutable_plan());
+}
+
+void SetPlan(const backup::BackupPlan& plan, v1::BackupPlan& out) {
+  out.set_transfers(plan.transfers);
+  out.set_bytes(plan.bytes);
+  for (const auto& [name, calls] : plan.api_calls) {
+    (*out.mutable_api_calls())[name] = calls;
+  }
+  out.mutable_floor()->set_seconds(absl::ToInt64Seconds(plan.floor));
+  out.set_floor_class(plan.floor_class);
+  out.set_floor_calls_per_minute(plan.floor_calls_per_minute);
 }
 
 void SetRequest(const catalog::BackupRequest& request,
@@ -66,7 +78,7 @@ lease::TransferResult FromProto(const v1::TransferResult& result) {
   out.epoch = result.epoch();
   // What a newer worker may say beyond this is worth another attempt.
   const bool known = result.outcome() > v1::TRANSFER_OUTCOME_UNSPECIFIED &&
-                     result.outcome() <= v1::TRANSFER_OUTCOME_RELEASED;
+                     result.outcome() <= v1::TRANSFER_OUTCOME_STORAGE_CLOSED;
   out.outcome = known ? static_cast<lease::Outcome>(result.outcome())
                       : lease::Outcome::kRetryable;
   out.sha256 = result.sha256();
@@ -75,11 +87,6 @@ lease::TransferResult FromProto(const v1::TransferResult& result) {
   out.http_status = result.http_status();
   out.bytes_received = std::max<int64_t>(0, result.bytes_received());
   return out;
-}
-
-v1::BackupState SnapshotState(const std::string& state) {
-  return state == "SUCCEEDED" ? v1::BACKUP_STATE_SUCCEEDED
-                              : v1::BACKUP_STATE_PARTIAL;
 }
 
 }  // namespace
@@ -93,14 +100,6 @@ absl::StatusOr<std::string> ReadName(absl::string_view collection,
         "\"", name, "\" is not of the form ", collection, "/<id>"));
   }
   return std::string(id.data(), id.size());
-}
-
-google::protobuf::Timestamp ToTimestamp(absl::Time time) {
-  google::protobuf::Timestamp out;
-  const timespec value = absl::ToTimespec(time);
-  out.set_seconds(value.tv_sec);
-  out.set_nanos(static_cast<int32_t>(value.tv_nsec));
-  return out;
 }
 
 catalog::BackupRequest FromProto(const v1::StartBackupRequest& request) {
@@ -165,52 +164,6 @@ v1::TransferAttempt ToProto(const catalog::AttemptRecord& attempt) {
   out.set_http_status(attempt.http_status);
   out.set_bytes_received(attempt.bytes_received);
   out.set_message(attempt.message);
-  return out;
-}
-
-v1::Snapshot ToProto(const storage::format::Snapshot& snapshot) {
-  v1::Snapshot out;
-  out.set_name(absl::StrCat("snapshots/", snapshot.id));
-  out.set_backup(absl::StrCat("backups/", snapshot.backup_id));
-  *out.mutable_start_time() = ToTimestamp(snapshot.start_time);
-  *out.mutable_end_time() = ToTimestamp(snapshot.end_time);
-  out.set_state(SnapshotState(snapshot.state));
-  out.set_projects(static_cast<int64_t>(snapshot.projects.size()));
-  int64_t files = 0, folders = 0, bytes = 0, incomplete = 0;
-  for (const storage::format::SnapshotProject& project : snapshot.projects) {
-    files += project.counts.files;
-    folders += project.counts.folders;
-    bytes += project.counts.bytes;
-    incomplete +=
-        project.counts.carried + project.counts.failed + project.counts.guarded;
-  }
-  out.set_files(files);
-  out.set_folders(folders);
-  out.set_bytes(bytes);
-  out.set_incomplete(incomplete);
-  return out;
-}
-
-v1::FileEntry ToProto(const storage::format::ManifestEntry& entry) {
-  v1::FileEntry out;
-  out.set_kind(entry.kind == storage::format::EntryKind::kFile ? "file"
-                                                               : "folder");
-  out.set_project_id(entry.project_id);
-  out.set_project_name(entry.project_name);
-  out.mutable_path()->Assign(entry.path.begin(), entry.path.end());
-  out.set_stored_path(entry.stored_path);
-  out.set_item_id(entry.item_id);
-  out.set_version_id(entry.version_id);
-  out.set_version_number(entry.version_number);
-  if (entry.size.has_value()) out.set_size(*entry.size);
-  out.set_sha256(entry.sha256);
-  if (entry.last_modified != absl::InfinitePast()) {
-    *out.mutable_last_modified() = ToTimestamp(entry.last_modified);
-  }
-  const absl::string_view status =
-      storage::format::EntryStatusName(entry.status);
-  out.set_status(std::string(status.data(), status.size()));
-  out.set_reason(entry.reason);
   return out;
 }
 
@@ -286,8 +239,9 @@ v1::SynchronizeResponse ToProto(const lease::SynchronizeAnswer& answer,
   out.mutable_acknowledged_transfer_ids()->Assign(answer.acknowledged.begin(),
                                                   answer.acknowledged.end());
   out.set_drain(answer.drain);
-  out.set_lease_seconds(60);
+  out.set_lease_seconds(absl::ToDoubleSeconds(answer.lease_life));
   out.set_backup_running(answer.backup_running);
+  out.set_max_bandwidth(answer.max_bandwidth);
   return out;
 }
 

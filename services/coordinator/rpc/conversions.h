@@ -12,8 +12,7 @@
 #include "bimbackup/v1/transfer.pb.h"
 #include "bimbackup/v1/worker_pool_service.pb.h"
 #include "clients/bim360/bim360_client.h"
-#include "clients/storage/format/manifest.h"
-#include "clients/storage/format/snapshot_file.h"
+#include "clients/snapshots/wire/snapshot_messages.h"
 #include "services/coordinator/backup/backup_view.h"
 #include "services/coordinator/catalog/transfer_store.h"
 #include "services/coordinator/catalog/tree_store.h"
@@ -25,7 +24,8 @@ namespace bimbackup::coordinator_rpc {
 absl::StatusOr<std::string> ReadName(absl::string_view collection,
                                      absl::string_view name);
 
-google::protobuf::Timestamp ToTimestamp(absl::Time time);
+using snapshots::ToProto;
+using snapshots::ToTimestamp;
 
 catalog::BackupRequest FromProto(const v1::StartBackupRequest& request);
 v1::Backup ToProto(const backup::BackupView& view);
@@ -33,8 +33,6 @@ v1::Backup ToProto(const backup::BackupView& view);
 v1::TransferRecord ToProto(const catalog::TransferRecord& transfer);
 v1::TransferRecord ToProto(const catalog::UnlistedRecord& unlisted);
 v1::TransferAttempt ToProto(const catalog::AttemptRecord& attempt);
-v1::Snapshot ToProto(const storage::format::Snapshot& snapshot);
-v1::FileEntry ToProto(const storage::format::ManifestEntry& entry);
 v1::Worker ToProto(const lease::WorkerInfo& worker);
 
 lease::WorkerReport FromProto(const v1::SynchronizeRequest& request);

@@ -29,12 +29,12 @@ absl::StatusOr<int64_t> ReadNumber(absl::string_view text) {
   return number;
 }
 
-absl::StatusOr<EntryPosition> ReadPosition(const std::string& cursor) {
+absl::StatusOr<snapshots::EntryPosition> ReadPosition(const std::string& cursor) {
   const std::vector<std::string> parts = absl::StrSplit(cursor, kSeparator);
   if (parts.size() != 3) {
     return absl::InvalidArgumentError("page_token: malformed");
   }
-  EntryPosition position;
+  snapshots::EntryPosition position;
   position.snapshot_id = parts[0];
   ABSL_ASSIGN_OR_RETURN(position.project, ReadNumber(parts[1]));
   ABSL_ASSIGN_OR_RETURN(position.line, ReadNumber(parts[2]));
@@ -169,9 +169,9 @@ absl::Status CoordinatorServiceImpl::DoListSnapshots(
   ABSL_ASSIGN_OR_RETURN(const int limit, ReadPageSize(request.page_size()));
   ABSL_ASSIGN_OR_RETURN(const std::string before,
                         ReadPageToken(kScope, request.page_token()));
-  ABSL_ASSIGN_OR_RETURN(const SnapshotPage page,
+  ABSL_ASSIGN_OR_RETURN(const snapshots::SnapshotPage page,
                         browser_.ListSnapshots(before, limit));
-  for (const storage::format::Snapshot& snapshot : page.snapshots) {
+  for (const snapshots::ListedSnapshot& snapshot : page.snapshots) {
     *response.add_snapshots() = ToProto(snapshot);
   }
   if (!page.next_before.empty()) {
@@ -190,7 +190,7 @@ absl::Status CoordinatorServiceImpl::DoListFiles(
       absl::StrCat("files ", request.parent(), " ", request.glob());
   ABSL_ASSIGN_OR_RETURN(const std::string cursor,
                         ReadPageToken(scope, request.page_token()));
-  EntryPosition start;
+  snapshots::EntryPosition start;
   if (cursor.empty()) {
     ABSL_ASSIGN_OR_RETURN(start.snapshot_id, browser_.Resolve(id));
   } else {
@@ -201,7 +201,7 @@ absl::Status CoordinatorServiceImpl::DoListFiles(
     ABSL_ASSIGN_OR_RETURN(glob, Glob::Parse(request.glob()));
   }
   ABSL_ASSIGN_OR_RETURN(
-      const EntryPage page,
+      const snapshots::EntryPage page,
       browser_.ListEntries(start, glob.has_value() ? &*glob : nullptr, limit,
                            [&context] { return context.IsCancelled(); }));
   for (const storage::format::ManifestEntry& entry : page.entries) {

@@ -5,41 +5,22 @@
 #include <memory>
 #include <utility>
 
-#include "services/common/rpc/grpc_status.h"
 #include "services/common/status_macros.h"
+#include "services/coordinator/rpc/calls.h"
 #include "services/coordinator/rpc/conversions.h"
 #include "services/coordinator/rpc/watch_reactor.h"
 
 namespace bimbackup::coordinator_rpc {
-namespace {
-
-absl::Status Busy() {
-  return absl::UnavailableError("too many calls are waiting; ask again");
-}
-
-// Runs `work`, which returns the call's status, off gRPC's threads.
-template <typename Work>
-grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context,
-                                 WorkQueue& queue, Work work) {
-  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  const bool taken = queue.Submit([reactor, work = std::move(work)]() mutable {
-    reactor->Finish(rpc::ToGrpcStatus(work()));
-  });
-  if (!taken) reactor->Finish(rpc::ToGrpcStatus(Busy()));
-  return reactor;
-}
-
-}  // namespace
-
-CoordinatorServiceImpl::CoordinatorServiceImpl(backup::BackupRunner& runner,
-                                               catalog::Catalog& catalog,
-                                               lease::LeasePool& pool,
-                                               storage::Storage& storage)
-    : runner_(runner),
-      catalog_(catalog),
-      pool_(pool),
-      browser_(storage),
-      queue_(/*max_threads=*/8, /*max_queued=*/256) {}
+CoordinatorServiceImpl::CoordinatorServiceImpl(const ServiceDeps& deps)
+    : runner_(deps.runner),
+      catalog_(deps.catalog),
+      pool_(deps.pool),
+      browser_(deps.storage, deps.clock),
+      restore_(deps.storage),
+      limits_(deps.limiter, deps.pool),
+      verify_(deps.storage, deps.damage, deps.clock, deps.random),
+      queue_(/*max_threads=*/8, /*max_queued=*/256),
+      streams_(/*max_threads=*/16, /*max_queued=*/16) {}
 
 absl::StatusOr<backup::BackupView> CoordinatorServiceImpl::Find(
     const std::string& name) {
@@ -50,28 +31,31 @@ absl::StatusOr<backup::BackupView> CoordinatorServiceImpl::Find(
 grpc::ServerUnaryReactor* CoordinatorServiceImpl::StartBackup(
     grpc::CallbackServerContext* context, const v1::StartBackupRequest* request,
     v1::StartBackupResponse* response) {
-  return Answer(context, queue_, [this, request, response]() -> absl::Status {
-    ABSL_ASSIGN_OR_RETURN(const backup::BackupView view,
-                          runner_.StartBackup(FromProto(*request)));
-    *response->mutable_backup() = ToProto(view);
-    return absl::OkStatus();
-  });
+  return Answer(
+      context, queue_, *request, [this, request, response]() -> absl::Status {
+        ABSL_ASSIGN_OR_RETURN(const backup::BackupView view,
+                              runner_.StartBackup(FromProto(*request)));
+        *response->mutable_backup() = ToProto(view);
+        return absl::OkStatus();
+      });
 }
 
 grpc::ServerUnaryReactor* CoordinatorServiceImpl::GetBackup(
     grpc::CallbackServerContext* context, const v1::GetBackupRequest* request,
     v1::GetBackupResponse* response) {
-  return Answer(context, queue_, [this, request, response]() -> absl::Status {
-    ABSL_ASSIGN_OR_RETURN(const backup::BackupView view, Find(request->name()));
-    *response->mutable_backup() = ToProto(view);
-    return absl::OkStatus();
-  });
+  return Answer(context, queue_, *request,
+                [this, request, response]() -> absl::Status {
+                  ABSL_ASSIGN_OR_RETURN(const backup::BackupView view,
+                                        Find(request->name()));
+                  *response->mutable_backup() = ToProto(view);
+                  return absl::OkStatus();
+                });
 }
 
 grpc::ServerUnaryReactor* CoordinatorServiceImpl::ListBackups(
     grpc::CallbackServerContext* context, const v1::ListBackupsRequest* request,
     v1::ListBackupsResponse* response) {
-  return Answer(context, queue_, [this, request, response] {
+  return Answer(context, queue_, *request, [this, request, response] {
     return DoListBackups(*request, *response);
   });
 }
@@ -91,7 +75,7 @@ CoordinatorServiceImpl::WatchBackup(grpc::CallbackServerContext* context,
       stream->End(view.status());
     }
   });
-  if (!taken) stream->End(Busy());
+  if (!taken) stream->End(TooManyCalls());
   return reactor;
 }
 
@@ -99,21 +83,22 @@ grpc::ServerUnaryReactor* CoordinatorServiceImpl::CancelBackup(
     grpc::CallbackServerContext* context,
     const v1::CancelBackupRequest* request,
     v1::CancelBackupResponse* response) {
-  return Answer(context, queue_, [this, request, response]() -> absl::Status {
-    ABSL_ASSIGN_OR_RETURN(const std::string id,
-                          ReadName("backups", request->name()));
-    ABSL_ASSIGN_OR_RETURN(const backup::BackupView view,
-                          runner_.CancelBackup(id));
-    *response->mutable_backup() = ToProto(view);
-    return absl::OkStatus();
-  });
+  return Answer(context, queue_, *request,
+                [this, request, response]() -> absl::Status {
+                  ABSL_ASSIGN_OR_RETURN(const std::string id,
+                                        ReadName("backups", request->name()));
+                  ABSL_ASSIGN_OR_RETURN(const backup::BackupView view,
+                                        runner_.CancelBackup(id));
+                  *response->mutable_backup() = ToProto(view);
+                  return absl::OkStatus();
+                });
 }
 
 grpc::ServerUnaryReactor* CoordinatorServiceImpl::ListTransfers(
     grpc::CallbackServerContext* context,
     const v1::ListTransfersRequest* request,
     v1::ListTransfersResponse* response) {
-  return Answer(context, queue_, [this, request, response] {
+  return Answer(context, queue_, *request, [this, request, response] {
     return DoListTransfers(*request, *response);
   });
 }
@@ -122,7 +107,7 @@ grpc::ServerUnaryReactor* CoordinatorServiceImpl::ListSnapshots(
     grpc::CallbackServerContext* context,
     const v1::ListSnapshotsRequest* request,
     v1::ListSnapshotsResponse* response) {
-  return Answer(context, queue_, [this, request, response] {
+  return Answer(context, queue_, *request, [this, request, response] {
     return DoListSnapshots(*request, *response);
   });
 }
@@ -130,7 +115,7 @@ grpc::ServerUnaryReactor* CoordinatorServiceImpl::ListSnapshots(
 grpc::ServerUnaryReactor* CoordinatorServiceImpl::ListFiles(
     grpc::CallbackServerContext* context, const v1::ListFilesRequest* request,
     v1::ListFilesResponse* response) {
-  return Answer(context, queue_, [this, context, request, response] {
+  return Answer(context, queue_, *request, [this, context, request, response] {
     return DoListFiles(*context, *request, *response);
   });
 }
@@ -138,7 +123,7 @@ grpc::ServerUnaryReactor* CoordinatorServiceImpl::ListFiles(
 grpc::ServerUnaryReactor* CoordinatorServiceImpl::ListWorkers(
     grpc::CallbackServerContext* context, const v1::ListWorkersRequest* request,
     v1::ListWorkersResponse* response) {
-  return Answer(context, queue_, [this, request, response] {
+  return Answer(context, queue_, *request, [this, request, response] {
     return DoListWorkers(*request, *response);
   });
 }
@@ -146,12 +131,41 @@ grpc::ServerUnaryReactor* CoordinatorServiceImpl::ListWorkers(
 grpc::ServerUnaryReactor* CoordinatorServiceImpl::DrainWorker(
     grpc::CallbackServerContext* context, const v1::DrainWorkerRequest* request,
     v1::DrainWorkerResponse* response) {
-  return Answer(context, queue_, [this, request, response]() -> absl::Status {
-    ABSL_ASSIGN_OR_RETURN(const lease::WorkerInfo worker,
-                          pool_.DrainWorker(request->worker_id()));
-    *response->mutable_worker() = ToProto(worker);
+  return Answer(
+      context, queue_, *request, [this, request, response]() -> absl::Status {
+        ABSL_ASSIGN_OR_RETURN(const lease::WorkerInfo worker,
+                              pool_.DrainWorker(request->worker_id()));
+        *response->mutable_worker() = ToProto(worker);
+        return absl::OkStatus();
+      });
+}
+
+grpc::ServerUnaryReactor* CoordinatorServiceImpl::GetLimits(
+    grpc::CallbackServerContext* context, const v1::GetLimitsRequest*,
+    v1::GetLimitsResponse* response) {
+  return Answer(context, queue_, [this, response] {
+    *response->mutable_limits() = limits_.Get();
     return absl::OkStatus();
   });
+}
+
+grpc::ServerUnaryReactor* CoordinatorServiceImpl::UpdateLimits(
+    grpc::CallbackServerContext* context,
+    const v1::UpdateLimitsRequest* request,
+    v1::UpdateLimitsResponse* response) {
+  return Answer(context, queue_, *request,
+                [this, request, response]() -> absl::Status {
+                  ABSL_ASSIGN_OR_RETURN(*response->mutable_limits(),
+                                        limits_.Update(*request));
+                  return absl::OkStatus();
+                });
+}
+
+grpc::ServerWriteReactor<v1::VerifySnapshotResponse>*
+CoordinatorServiceImpl::VerifySnapshot(
+    grpc::CallbackServerContext* /*context*/,
+    const v1::VerifySnapshotRequest* request) {
+  return verify_.VerifySnapshot(*request);
 }
 
 }  // namespace bimbackup::coordinator_rpc

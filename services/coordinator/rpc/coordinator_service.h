@@ -5,23 +5,38 @@
 
 #include "absl/status/status.h"
 #include "bimbackup/v1/coordinator_service.grpc.pb.h"
+#include "clients/snapshots/snapshot_browser.h"
 #include "clients/storage/storage.h"
+#include "services/common/clock.h"
+#include "services/common/random.h"
 #include "services/coordinator/backup/backup_runner.h"
 #include "services/coordinator/catalog/catalog.h"
 #include "services/coordinator/lease/lease_pool.h"
-#include "services/coordinator/rpc/snapshot_browser.h"
+#include "services/coordinator/rpc/limits_calls.h"
+#include "services/coordinator/rpc/verify_call.h"
+#include "services/coordinator/rpc/restore_calls.h"
 #include "services/coordinator/rpc/work_queue.h"
+#include "services/coordinator/snapshot/damage_keeper.h"
 
 namespace bimbackup::coordinator_rpc {
+
+// What the service stands on. All outlive the service and its server.
+struct ServiceDeps {
+  backup::BackupRunner& runner;
+  catalog::Catalog& catalog;
+  lease::LeasePool& pool;
+  storage::Storage& storage;
+  bim360::ApiLimiter& limiter;
+  Clock& clock;
+  Random& random;
+  snapshot::DamageKeeper& damage;
+};
 
 // Thread-safe.
 class CoordinatorServiceImpl final
     : public v1::CoordinatorService::CallbackService {
  public:
-  // All outlive the service and its server.
-  CoordinatorServiceImpl(backup::BackupRunner& runner,
-                         catalog::Catalog& catalog, lease::LeasePool& pool,
-                         storage::Storage& storage);
+  explicit CoordinatorServiceImpl(const ServiceDeps& deps);
 
   grpc::ServerUnaryReactor* StartBackup(
       grpc::CallbackServerContext* context,
@@ -60,6 +75,28 @@ class CoordinatorServiceImpl final
       grpc::CallbackServerContext* context,
       const v1::DrainWorkerRequest* request,
       v1::DrainWorkerResponse* response) override;
+  grpc::ServerUnaryReactor* GetLimits(grpc::CallbackServerContext* context,
+                                      const v1::GetLimitsRequest* request,
+                                      v1::GetLimitsResponse* response) override;
+  grpc::ServerUnaryReactor* UpdateLimits(
+      grpc::CallbackServerContext* context,
+      const v1::UpdateLimitsRequest* request,
+      v1::UpdateLimitsResponse* response) override;
+  grpc::ServerWriteReactor<v1::VerifySnapshotResponse>* VerifySnapshot(
+      grpc::CallbackServerContext* context,
+      const v1::VerifySnapshotRequest* request) override;
+  grpc::ServerWriteReactor<v1::RestoreSnapshotResponse>* RestoreSnapshot(
+      grpc::CallbackServerContext* context,
+      const v1::RestoreSnapshotRequest* request) override {
+    static_cast<void>(context);
+    return restore_.RestoreSnapshot(*request);
+  }
+  grpc::ServerWriteReactor<v1::ReadBlobResponse>* ReadBlob(
+      grpc::CallbackServerContext* context,
+      const v1::ReadBlobRequest* request) override {
+    static_cast<void>(context);
+    return restore_.ReadBlob(*request);
+  }
 
  private:
   absl::Status DoListBackups(const v1::ListBackupsRequest& request,
@@ -78,9 +115,14 @@ class CoordinatorServiceImpl final
   backup::BackupRunner& runner_;
   catalog::Catalog& catalog_;
   lease::LeasePool& pool_;
-  SnapshotBrowser browser_;
-  // Last: its work uses the above.
+  snapshots::SnapshotBrowser browser_;
+  RestoreCalls restore_;
+  LimitsCalls limits_;
+  VerifyCall verify_;
+  // Last: their work uses the above. Streams take long, and have threads of
+  // their own.
   WorkQueue queue_;
+  WorkQueue streams_;
 };
 
 }  // namespace bimbackup::coordinator_rpc

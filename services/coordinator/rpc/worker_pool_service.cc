@@ -7,6 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "services/common/mutex.h"
 #include "services/common/rpc/grpc_status.h"
+#include "services/common/rpc/request_bounds.h"
+#include "services/common/status_macros.h"
 #include "services/coordinator/rpc/conversions.h"
 
 namespace bimbackup::coordinator_rpc {
@@ -72,6 +74,7 @@ WorkerPoolServiceImpl::WorkerPoolServiceImpl(lease::LeasePool& pool,
 
 absl::Status WorkerPoolServiceImpl::Check(
     const v1::SynchronizeRequest& request) const {
+  ABSL_RETURN_IF_ERROR(rpc::CheckRequest(request, {.max_elements = kMaxHeld}));
   if (request.worker_id().empty()) {
     return absl::InvalidArgumentError("worker_id: is empty");
   }
@@ -87,8 +90,10 @@ absl::Status WorkerPoolServiceImpl::Check(
                      ", the coordinator's is ", storage_id_,
                      ": --storage must lead both to the same folder"));
   }
-  if (request.results_size() > kMaxResults || request.held_size() > kMaxHeld) {
-    return absl::InvalidArgumentError("too many results or leases in one call");
+  if (request.results_size() > kMaxResults) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("results: ", request.results_size(),
+                     " entries, over the limit of ", kMaxResults));
   }
   return absl::OkStatus();
 }

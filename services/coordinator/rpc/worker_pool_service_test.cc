@@ -86,6 +86,29 @@ TEST_F(WorkerPoolServiceTest, RefusesWhoDoesNotBelongHere) {
   EXPECT_THAT(status.error_message(), HasSubstr("--storage"));
 }
 
+TEST_F(WorkerPoolServiceTest, RefusesWhatIsTooLong) {
+  v1::SynchronizeResponse response;
+  v1::SynchronizeRequest request = Request();
+  request.set_display_name(std::string(5000, 'x'));
+  grpc::Status status = Synchronize(request, response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(status.error_message(), HasSubstr("display_name: 5000 bytes"));
+  request = Request();
+  for (int i = 0; i < 257; ++i) request.add_results();
+  status = Synchronize(request, response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(status.error_message(), HasSubstr("results: 257 entries"));
+  request = Request();
+  for (int i = 0; i < 10'001; ++i) request.add_held();
+  status = Synchronize(request, response);
+  EXPECT_THAT(status.error_message(), HasSubstr("held: 10001 entries"));
+  // gRPC's own bound on a message.
+  request = Request();
+  request.set_storage_problem(std::string(5 << 20, 'x'));
+  EXPECT_EQ(Synchronize(request, response).error_code(),
+            grpc::StatusCode::RESOURCE_EXHAUSTED);
+}
+
 TEST_F(WorkerPoolServiceTest, HoldsACallWithoutNews) {
   v1::SynchronizeResponse response;
   const absl::Duration start = clock_.Monotonic();
