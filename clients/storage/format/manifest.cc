@@ -11,6 +11,20 @@
 namespace bimbackup::storage::format {
 namespace {
 
+// Whether a manifest of this digest is stored and can be read to its end.
+absl::StatusOr<bool> IsWhole(Storage& storage, const std::string& digest) {
+  absl::Status status;
+  auto reader = ManifestReader::Open(storage, digest);
+  if (!reader.ok()) status = reader.status();
+  while (status.ok()) {
+    const auto entry = (*reader)->Next();
+    if (entry.ok() && !entry->has_value()) return true;
+    status = entry.status();
+  }
+  if (absl::IsNotFound(status) || absl::IsDataLoss(status)) return false;
+  return status;
+}
+
 class ZstdManifestWriter : public ManifestWriter {
  public:
   ZstdManifestWriter(Storage& storage, std::unique_ptr<ObjectWriter> object)
@@ -33,12 +47,13 @@ class ZstdManifestWriter : public ManifestWriter {
     ABSL_RETURN_IF_ERROR(writer_.Finish());
     std::string digest = digest_.FinishHex();
     const std::string key = ManifestKey(digest);
-    ABSL_ASSIGN_OR_RETURN(const bool exists, storage_.ObjectExists(key));
-    if (!exists) {
-      const absl::Status committed = writer_.Commit(key);
-      // The same text, as another zstd has compressed it.
-      if (!absl::IsAlreadyExists(committed)) ABSL_RETURN_IF_ERROR(committed);
-    }
+    ABSL_ASSIGN_OR_RETURN(const bool whole, IsWhole(storage_, digest));
+    if (whole) return digest;
+    // A torn one must not stand for what was just written.
+    ABSL_RETURN_IF_ERROR(storage_.RemoveObject(key));
+    const absl::Status committed = writer_.Commit(key);
+    // The same text, as another zstd has compressed it meanwhile.
+    if (!absl::IsAlreadyExists(committed)) ABSL_RETURN_IF_ERROR(committed);
     return digest;
   }
 

@@ -78,7 +78,7 @@ class ManifestWriter {
   virtual absl::Status Append(const ManifestEntry& entry) = 0;
 
   // Makes it durable; returns its digest. Writes nothing where a manifest of
-  // that digest is stored already.
+  // that digest is stored already and is whole; replaces a damaged one.
   virtual absl::StatusOr<std::string> Commit() = 0;
 
   virtual const ManifestCounts& counts() const = 0;
