@@ -1,0 +1,134 @@
+"""First backups at Autodesk's published rates: how near the floor they come.
+
+`account` and `large-project` with limits on, ten times as fast as in truth,
+a hundredth of the bytes, 300 ms API latency before scaling, eight workers.
+The floor of a tree is the longest of its folder pages at 300 a minute and its
+signed URLs at 1,000 a minute. Every sliding minute is counted by the emulator,
+which answers 429 to what is too much.
+"""
+
+import os
+import statistics
+import sys
+import threading
+import time
+
+import plot
+import report
+from cluster import Cluster, wait_for
+
+BIN = os.environ["BIMBACKUP_BIN"]
+RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 3
+SHAPES = sys.argv[2].split(",") if len(sys.argv) > 2 else [
+    "account", "large-project"]
+SCALE = 10
+PAGE = 200
+WORKERS = 8
+RATES = {"folders": 300, "storage": 1000}
+
+
+def floor(tree):
+    """Calls by class that the tree needs, and the seconds they take."""
+    children = {}
+    projects = set()
+    for entry in tree:
+        projects.add(entry["project_id"])
+        if entry["kind"] == "folder":
+            children.setdefault((entry["project_id"], *entry["path"]), 0)
+        parent = (entry["project_id"], *entry["path"][:-1])
+        if len(parent) > 1:
+            children[parent] = children.get(parent, 0) + 1
+    pages = sum(max(1, -(-count // PAGE)) for count in children.values())
+    files = sum(1 for entry in tree if entry["kind"] == "file")
+    calls = {"folders": pages + len(projects), "storage": files}
+    return calls, max(60 / SCALE * calls[name] / RATES[name]
+                      for name in RATES)
+
+
+class Sampler(threading.Thread):
+    """Samples how many files are stored until all are."""
+
+    def __init__(self, cluster):
+        super().__init__()
+        self.cluster = cluster
+        self.samples = []
+        self.ended = threading.Event()
+
+    def run(self):
+        started = time.monotonic()
+        while not self.ended.is_set():
+            backup = self.cluster.backup()
+            now = time.monotonic() - started
+            if backup is not None:
+                progress = backup["progress"]
+                self.samples.append((now, int(progress["transfersStored"])))
+                if backup["state"] not in ("BACKUP_STATE_CRAWLING",
+                                           "BACKUP_STATE_TRANSFERRING"):
+                    return
+            self.ended.wait(0.1)
+
+
+def run_once(shape):
+    flags = (f"--account={shape}", f"--time_scale={SCALE}",
+             "--size_scale=0.01", "--api_latency=300ms")
+    with Cluster(BIN, flags, api_budget=f"{100 * SCALE}%",
+                 log_level="info") as cluster:
+        cluster.start(workers=WORKERS)
+        wait_for("the workers are there", lambda: sum(
+            len(message["workers"])
+            for message in cluster.cli_json("workers")) == WORKERS)
+        calls, shortest = floor(cluster.admin("/admin/tree")["entries"])
+        sampler = Sampler(cluster)
+        started = cluster.cli("backup")
+        if started.returncode != 0:
+            raise SystemExit(started.stderr)
+        sampler.start()
+        sampler.join(shortest * 3 + 60)
+        sampler.ended.set()
+        code, backup = cluster.run_watch(seconds=300)
+        stored = int(backup["progress"]["transfersStored"])
+        if code != 0 or stored != calls["storage"]:
+            raise SystemExit(f"{shape}: exit {code}, {stored} files stored")
+        counts = cluster.admin("/admin/requests")
+        endpoints = {name: entry for name, entry in
+                     counts["endpoints"].items() if entry["requests"]}
+        refused = sum(entry["refused"] for entry in endpoints.values())
+        return {"shape": shape, "seconds": sampler.samples[-1][0],
+                "floor": shortest, "calls": calls, "refused": refused,
+                "endpoints": endpoints, "samples": sampler.samples}
+
+
+def main():
+    rows, bars = [], []
+    print(f"### Autodesk's limits, {SCALE} times as fast\n")
+    print("| Account | Folder pages | Files | Floor | Runs, ÷ floor | Median |"
+          " 429s |\n|---|---:|---:|---:|---|---:|---:|")
+    for shape in SHAPES:
+        runs = []
+        for number in range(RUNS):
+            runs.append(run_once(shape))
+            print(f"{shape}, run {number + 1}: {runs[-1]['seconds']:.1f} s",
+                  file=sys.stderr)
+        ratios = [run["seconds"] / run["floor"] for run in runs]
+        median = statistics.median(ratios)
+        refused = sum(run["refused"] for run in runs)
+        print(f"| {shape} | {runs[0]['calls']['folders']} | "
+              f"{runs[0]['calls']['storage']} | {runs[0]['floor']:.0f} s "
+              f"({runs[0]['floor'] * SCALE / 60:.1f} min) | "
+              f"{', '.join(f'{ratio:.3f}' for ratio in ratios)} | "
+              f"{median:.3f} | {refused} |")
+        plot.lines(f"build/bench/limits-{shape}.svg",
+                   f"First backup of {shape} at Autodesk's rates",
+                   "minutes", "files stored",
+                   {"stored": [(t * SCALE / 60, n)
+                               for t, n in runs[-1]["samples"]]})
+        rows += [{key: value for key, value in run.items()
+                  if key != "samples"} for run in runs]
+        bars += [report.bar(f"{shape}, time ÷ floor", median, "times", "<=",
+                            1.05),
+                 report.bar(f"{shape}, 429s", refused, "answers", "<=", 0)]
+    return report.finish("limits", rows, bars)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
