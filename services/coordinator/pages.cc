@@ -93,8 +93,16 @@ void AddPool(const lease::PoolStats& stats, MetricWriter& out) {
             stats.ready);
   out.Gauge("transfers_signing", "Transfers that are being signed",
             stats.signing);
-  out.Gauge("storage_problem", "1 while the storage is full or gone",
-            stats.storage_problem.empty() ? 0 : 1);
+}
+
+void AddPause(const lease::Pause& pause, MetricWriter& out) {
+  out.Start("paused", "1 for what the running backup waits for",
+            MetricType::Gauge);
+  for (const lease::PauseReason reason : lease::kPauseReasons) {
+    const absl::string_view name = lease::PauseReasonName(reason);
+    out.Add(reason == pause.reason ? 1 : 0, "reason",
+            std::string(name.data(), name.size()));
+  }
 }
 
 void AddBackup(const backup::BackupView& view, MetricWriter& out) {
@@ -180,6 +188,7 @@ std::string MakeMetrics(backup::BackupRunner& runner,
   AddApi(limiter, out);
   AddPool(pool.stats(), out);
   const absl::StatusOr<backup::BackupView> view = runner.GetBackup("-");
+  AddPause(runner.GetPause(), out);
   if (view.ok()) AddBackup(*view, out);
   return out.Text();
 }

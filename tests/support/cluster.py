@@ -70,6 +70,13 @@ class Process:
         self._child.send_signal(signal.SIGKILL)
         self._child.wait(10)
 
+    def pause(self):
+        """Stops the process where it is, until resume()."""
+        self._child.send_signal(signal.SIGSTOP)
+
+    def resume(self):
+        self._child.send_signal(signal.SIGCONT)
+
     def terminate(self, seconds=60):
         if not self.running():
             return self.exit_code()
@@ -115,7 +122,10 @@ class Cluster:
 
     def __init__(self, bin_folder, emulator_flags=(), coordinator_flags=(),
                  worker_flags=(), recheck_budget="0",
-                 api_budget="unlimited", log_level="debug"):
+                 api_budget="unlimited", log_level="debug",
+                 coordinator_host="127.0.0.1", emulator_host="127.0.0.1",
+                 coordinator_prefix=(), worker_prefix=()):
+        """The prefixes are commands that run the processes, with exec."""
         self.bin = pathlib.Path(bin_folder)
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="bimbackup-fault-"))
         self.storage = self.folder / "storage"
@@ -125,22 +135,26 @@ class Cluster:
         self.emulator_port = free_port()
         self.coordinator_port = free_port()
         self.http_port = free_port()
-        self.emulator_url = f"http://127.0.0.1:{self.emulator_port}"
+        self.coordinator_address = (
+            f"{coordinator_host}:{self.coordinator_port}")
+        self.emulator_url = f"http://{emulator_host}:{self.emulator_port}"
         self._base = {k: v for k, v in os.environ.items()
                       if not k.startswith(("APS_", "BIM"))}
         self._worker_flags = [f"--log_level={log_level}", *worker_flags]
+        self._worker_prefix = list(worker_prefix)
         credentials = {
             "APS_CLIENT_ID": "emulator", "APS_CLIENT_SECRET": SECRET,
             "APS_ACCOUNT_ID": ACCOUNT}
         self.emulator = Process(
             self.folder, "emulator",
             [self.bin / "bim360-emulator",
-             f"--listen=127.0.0.1:{self.emulator_port}", *emulator_flags],
+             f"--listen={emulator_host}:{self.emulator_port}",
+             *emulator_flags],
             dict(self._base, **credentials))
         self.coordinator = Process(
             self.folder, "coordinator",
-            [self.bin / "bimbackup-coordinator",
-             f"--listen=127.0.0.1:{self.coordinator_port}",
+            [*coordinator_prefix, self.bin / "bimbackup-coordinator",
+             f"--listen={self.coordinator_address}",
              f"--http_listen=127.0.0.1:{self.http_port}",
              f"--state_dir={self.state}", f"--storage=file://{self.storage}",
              f"--bim360_base_url={self.emulator_url}",
@@ -185,21 +199,22 @@ class Cluster:
 
     def worker_arguments(self, storage=None):
         return [self.bin / "bimbackup-worker", "--listen=127.0.0.1:0",
-                f"--coordinator=127.0.0.1:{self.coordinator_port}",
+                f"--coordinator={self.coordinator_address}",
                 f"--storage=file://{storage or self.storage}",
                 *self._worker_flags]
 
-    def add_worker(self):
+    def add_worker(self, storage=None, prefix=()):
         worker = Process(self.folder, f"worker-{len(self.workers)}",
-                         self.worker_arguments(), self._base)
+                         [*prefix, *self._worker_prefix,
+                          *self.worker_arguments(storage)], self._base)
         self.workers.append(worker)
         worker.start()
         return worker
 
     def cli(self, *arguments, seconds=60):
         """Runs the command-line tool; returns the finished process."""
-        environment = dict(self._base, BIMBACKUP_COORDINATOR=(
-            f"127.0.0.1:{self.coordinator_port}"))
+        environment = dict(
+            self._base, BIMBACKUP_COORDINATOR=self.coordinator_address)
         return subprocess.run(
             [self.bin / "bimbackup", *arguments], env=environment,
             capture_output=True, text=True, timeout=seconds, check=False)

@@ -133,7 +133,24 @@ absl::Status LocalStorage::CheckMarker() {
                         read_only_ ? ReadMarkerIfAny(root.get(), folders_.path)
                                    : ReadOrMakeMarker(root.get(), folders_.path,
                                                       /*create=*/false));
-  return CheckId(id, id_, folders_.path);
+  ABSL_RETURN_IF_ERROR(CheckId(id, id_, folders_.path));
+  return Follow(root.get());
+}
+
+absl::Status LocalStorage::Follow(int root) const {
+  if (IsSameMount(root, folders_.root.get())) return absl::OkStatus();
+  // The numbers of the descriptors stay, so that nobody who uses them has to
+  // wait; what was half done in the old folder fails, as it must.
+  if (!read_only_) {
+    ABSL_ASSIGN_OR_RETURN(const UniqueFd temporary, OpenFolderAt(root, "tmp"));
+    if (dup3(temporary.get(), folders_.temporary.get(), O_CLOEXEC) < 0) {
+      return ErrnoStatus(errno, "open", folders_.path);
+    }
+  }
+  if (dup3(root, folders_.root.get(), O_CLOEXEC) < 0) {
+    return ErrnoStatus(errno, "open", folders_.path);
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Capacity> LocalStorage::GetCapacity() {

@@ -55,6 +55,9 @@ class LocalStorage : public Storage {
   // Opens what is left of a storage.
   static absl::StatusOr<std::unique_ptr<LocalStorage>> OpenReadOnly(
       const std::string& path, const OpenOptions& options, LatestMode latest);
+  // Turns to the folder behind `root`, where that is not the one we have: what
+  // was mounted anew is not seen through descriptors of before.
+  absl::Status Follow(int root) const;
   // FAILED_PRECONDITION where the storage is open for reading alone.
   absl::Status CheckWritable() const;
 

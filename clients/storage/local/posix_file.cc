@@ -91,6 +91,20 @@ absl::StatusOr<struct stat> StatAt(int folder, const std::string& path) {
   return info;
 }
 
+bool IsSameMount(int a, int b) {
+  constexpr unsigned kMask = STATX_INO | STATX_MNT_ID;
+  struct statx first;
+  struct statx second;
+  if (statx(a, "", AT_EMPTY_PATH, kMask, &first) != 0 ||
+      statx(b, "", AT_EMPTY_PATH, kMask, &second) != 0) {
+    return false;
+  }
+  return first.stx_ino == second.stx_ino &&
+         first.stx_dev_major == second.stx_dev_major &&
+         first.stx_dev_minor == second.stx_dev_minor &&
+         first.stx_mnt_id == second.stx_mnt_id;
+}
+
 absl::Status WriteAllAt(int fd, int64_t offset, absl::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = pwrite(fd, bytes.data(), bytes.size(), offset);

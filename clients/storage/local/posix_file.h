@@ -59,6 +59,9 @@ absl::Status MakeFolderAt(int folder, const std::string& path);
 // fstatat() that follows no link at the end.
 absl::StatusOr<struct stat> StatAt(int folder, const std::string& path);
 
+// Whether two descriptors show the same folder through the same mount.
+bool IsSameMount(int a, int b);
+
 absl::Status WriteAllAt(int fd, int64_t offset, absl::string_view bytes);
 
 // Reads until `size` bytes or the end; returns how many.

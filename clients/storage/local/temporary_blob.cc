@@ -79,6 +79,11 @@ TemporaryBlob::~TemporaryBlob() {
 
 absl::Status TemporaryBlob::MoveTo(int root, absl::string_view sha256,
                                    int64_t size) {
+  // Where the storage was mounted anew the name may be another's by now.
+  if (!IsStillNamed(fd(), folder_, name_)) {
+    return absl::UnavailableError(
+        absl::StrCat(name_, " is no longer in the storage"));
+  }
   if (kept_) unlinkat(folder_, journal_name().c_str(), 0);
   if (fchmod(fd(), 0444) != 0) return ErrnoStatus(errno, "protect", name_);
   const std::string key = BlobKey(sha256);

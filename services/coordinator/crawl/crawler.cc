@@ -5,13 +5,18 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "services/common/logging.h"
 #include "services/common/status_macros.h"
+#include "services/coordinator/catalog/catalog_error.h"
 
 namespace bimbackup::crawl {
 namespace {
 
 // Autodesk's published rate for folder pages.
 constexpr double kFolderPagesAMinute = 300;
+
+// Between attempts to write to a catalog that has no room.
+constexpr absl::Duration kCatalogWait = absl::Seconds(1);
 
 constexpr char kTimeIsUp[] =
     "the run's time was up before everything was listed";
@@ -61,6 +66,10 @@ absl::StatusOr<CrawlResult> Crawler::Run() {
       message_ = kTimeIsUp;
       work_.NotifyAll();
     }
+  }
+  calls_.request_stop();
+  {
+    MutexLock lock(mutex_);
     // What is being committed counts; what is still being listed does not.
     while (committing_ > 0) changed_.Wait(mutex_);
     if (!failure_.ok()) return failure_;
@@ -77,9 +86,12 @@ absl::Status Crawler::Open() {
              options_.filter.WantsFile(path);
     };
   }
-  ABSL_RETURN_IF_ERROR(store_.BeginCrawl(options_.backup, wanted));
-  return store_.PushOldestFolders(options_.backup, options_.recheck_folders)
-      .status();
+  ABSL_RETURN_IF_ERROR(
+      Write([&] { return store_.BeginCrawl(options_.backup, wanted); }));
+  return Write([this] {
+    return store_.PushOldestFolders(options_.backup, options_.recheck_folders)
+        .status();
+  });
 }
 
 absl::StatusOr<CrawlResult> Crawler::Close() {
@@ -89,22 +101,32 @@ absl::StatusOr<CrawlResult> Crawler::Close() {
     result.message = message_;
   }
   result.complete = result.message.empty();
-  ABSL_RETURN_IF_ERROR(store_.EndCrawl(
-      options_.backup, absl::StrCat("not listed: ", result.message)));
+  ABSL_RETURN_IF_ERROR(Write([&] {
+    return store_.EndCrawl(options_.backup,
+                           absl::StrCat("not listed: ", result.message));
+  }));
   return result;
 }
 
 void Crawler::Cancel() {
+  {
+    MutexLock lock(mutex_);
+    cancelled_ = true;
+    changed_.NotifyAll();
+  }
   Fail(absl::CancelledError("the backup was cancelled"));
 }
 
 void Crawler::Fail(const absl::Status& status) {
-  MutexLock lock(mutex_);
-  if (state_ != State::kRunning) return;
-  state_ = State::kStopped;
-  failure_ = status;
-  changed_.NotifyAll();
-  work_.NotifyAll();
+  {
+    MutexLock lock(mutex_);
+    if (state_ != State::kRunning) return;
+    state_ = State::kStopped;
+    failure_ = status;
+    changed_.NotifyAll();
+    work_.NotifyAll();
+  }
+  calls_.request_stop();
 }
 
 void Crawler::Stop(absl::string_view message) {
@@ -122,12 +144,34 @@ bool Crawler::Commit(const std::function<absl::Status()>& commit) {
     if (state_ != State::kRunning) return false;
     ++committing_;
   }
-  const absl::Status status = commit();
+  const absl::Status status = Write(commit);
   if (!status.ok()) Fail(status);
   MutexLock lock(mutex_);
   --committing_;
   changed_.NotifyAll();
   return status.ok();
+}
+
+absl::Status Crawler::Write(const std::function<absl::Status()>& change) {
+  absl::Status status = change();
+  const bool paused = catalog::MayPassInCatalog(status);
+  while (catalog::MayPassInCatalog(status) && AwaitCatalog(status)) {
+    status = change();
+  }
+  if (paused && status.ok() && options_.on_pause) options_.on_pause(status);
+  return status;
+}
+
+bool Crawler::AwaitCatalog(const absl::Status& status) {
+  spdlog::warn("the crawl waits: {}", status);
+  if (options_.on_pause) options_.on_pause(status);
+  const absl::Duration next = clock_.Monotonic() + kCatalogWait;
+  MutexLock lock(mutex_);
+  // Not `work_`, whose news are for one thread each.
+  while (!cancelled_ && failure_.ok() && clock_.Monotonic() < next) {
+    clock_.WaitUntil(mutex_, changed_, next);
+  }
+  return !cancelled_ && failure_.ok();
 }
 
 void Crawler::Work() {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -41,6 +42,9 @@ struct CrawlerOptions {
   // Called, outside every lock, by any thread, when transfers may have
   // appeared; returns soon. May be empty.
   std::function<void()> on_transfers;
+  // Called likewise when the catalog cannot be written, with why, and with OK
+  // once it can again: the crawl waits meanwhile.
+  std::function<void(const absl::Status&)> on_pause;
 };
 
 struct CrawlResult {
@@ -62,8 +66,7 @@ class Crawler {
   // All outlive the crawler.
   Crawler(bim360::Bim360Client& client, catalog::CrawlStore& store,
           Clock& clock, CrawlerOptions options);
-  // Waits for calls that a stopped crawl left in flight; they have deadlines
-  // of their own.
+  // Waits for the threads of a stopped crawl, whose calls were cancelled.
   ~Crawler();
 
   // Opens the backup's crawl, lists until the frontier is empty or the
@@ -75,7 +78,8 @@ class Crawler {
   // and the catalog's.
   absl::StatusOr<CrawlResult> Run();
 
-  // Makes Run() return CANCELLED at once. Idempotent.
+  // Makes Run() return CANCELLED at once, and ends the calls that it waits
+  // for. Idempotent.
   void Cancel();
 
  private:
@@ -95,10 +99,17 @@ class Crawler {
   // Ends the crawl: with a failed run, or early but well.
   void Fail(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
   void Stop(absl::string_view message) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Runs `commit` unless the crawl has been stopped; its error fails the run.
-  // Returns whether it was committed.
+  // Runs `commit` unless the crawl has been stopped; waits while the catalog
+  // has no room. Another error fails the run. Returns whether it was committed.
   bool Commit(const std::function<absl::Status()>& commit)
       ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Runs `change` again and again while the catalog has no room for it.
+  absl::Status Write(const std::function<absl::Status()>& change)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  // Waits a little before the catalog is asked again; false where the crawl
+  // has failed or was cancelled.
+  bool AwaitCatalog(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
 
   void Process(const catalog::FrontierTask& task);
   void ListProjects(catalog::FrontierTask task);
@@ -121,6 +132,8 @@ class Crawler {
   catalog::CrawlStore& store_;
   Clock& clock_;
   const CrawlerOptions options_;
+  // Ends the calls that are under way.
+  std::stop_source calls_;
 
   Mutex mutex_;
   // The crawl has ended, or a commit has.
@@ -128,6 +141,7 @@ class Crawler {
   // There is a task, or there will be none.
   CondVar work_;
   State state_ ABSL_GUARDED_BY(mutex_) = State::kRunning;
+  bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
   // Why the crawl failed; OK unless it did.
   absl::Status failure_ ABSL_GUARDED_BY(mutex_);
   // CrawlResult::message.

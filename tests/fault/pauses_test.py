@@ -1,0 +1,259 @@
+"""A backup whose storage or state folder cannot be written waits, and says so.
+
+Each disk fills up, turns read-only, vanishes or is denied for real, in a
+mount namespace of the test's own. Nothing is tried over and over meanwhile,
+no transfer's attempts are used up, and the backup ends whole once the cause
+is gone.
+"""
+
+import contextlib
+import os
+import pathlib
+import sqlite3
+import sys
+import time
+
+import check
+from check import expect
+from cluster import Cluster, wait_for
+from disks import Disk, WITHOUT_OVERRIDE, enter_namespace
+from verify import check_backup
+
+BIN = pathlib.Path(sys.argv[1])
+ACCOUNT = ("--account=custom:projects=2,folders=8,files=40,bytes=24000000,"
+           "largest=2000000", "--limits=off")
+# Slow enough that there is a middle to stop in.
+SLOW = ("--api_latency=40ms", "--connection_bandwidth=1MB/s")
+# How long a pause is watched for what should not happen in it.
+WATCHED_SECONDS = 4
+
+
+def requests(cluster, endpoint):
+    return cluster.admin("/admin/requests")["endpoints"][endpoint]["requests"]
+
+
+def stored(cluster):
+    backup = cluster.backup() or {}
+    return int(backup.get("progress", {}).get("transfersStored", 0))
+
+
+def await_pause(cluster, reason, words):
+    """Until backup, health and metrics all say why nothing goes on."""
+    def says_so():
+        backup = cluster.backup() or {}
+        expect("endTime" not in backup, f"ended instead: {backup}")
+        return (words in backup.get("message", "")
+                and backup["progress"].get("limitedBy") == "LIMIT_STORAGE"
+                and words in cluster.http("/healthz")
+                and f'bimbackup_paused{{reason="{reason}"}} 1'
+                in cluster.http("/metrics"))
+    wait_for(f"paused for {reason}: {words!r}", says_so)
+    expect(words in cluster.cli("show").stdout, "`show` says why")
+    expect(cluster.cli("health").returncode == 0, "a paused server serves")
+
+
+def check_nothing_is_retried(cluster, allowed=0):
+    """Over a while, no more requests than `allowed` go out."""
+    def made():
+        return requests(cluster, "storage") + requests(cluster, "contents")
+    before = made()
+    deadline = time.monotonic() + WATCHED_SECONDS
+    while time.monotonic() < deadline:
+        expect(made() - before <= allowed,
+               f"{made() - before} requests while paused")
+        time.sleep(0.2)
+
+
+def check_end(cluster):
+    """The backup ended by itself, whole, as if nothing had happened."""
+    backup = wait_for("the backup ends", lambda: (
+        (cluster.backup() or {}).get("endTime") and cluster.backup()), 120)
+    expect(backup["state"] == "BACKUP_STATE_SUCCEEDED", backup)
+    expect(not backup.get("message"), backup)
+    expect(cluster.http("/healthz") == "ok\n", cluster.http("/healthz"))
+    expect('reason="storage_full"} 0' in cluster.http("/metrics"), "unpaused")
+    check_backup(cluster)
+    with contextlib.closing(sqlite3.connect(
+            f"file:{cluster.state / 'catalog.db'}?mode=ro",
+            uri=True)) as catalog:
+        worst = catalog.execute(
+            "SELECT COALESCE(MAX(attempts), 0) FROM transfers").fetchone()[0]
+    expect(worst <= 1, f"a transfer took {worst} attempts")
+
+
+def start_backup(cluster, *arguments):
+    done = cluster.cli("backup", *arguments)
+    expect(done.returncode == 0, done.stderr)
+
+
+def test_full_storage():
+    with Cluster(BIN, (*ACCOUNT, *SLOW)) as cluster, \
+            Disk(cluster.storage, 64) as disk:
+        disk.fill(leave_megabytes=10)
+        cluster.start(workers=2)
+        start_backup(cluster)
+        await_pause(cluster, "storage_full", "full")
+        check_nothing_is_retried(cluster)
+        # A new process finds it full, too, and waits as well.
+        cluster.coordinator.kill()
+        cluster.start_coordinator()
+        await_pause(cluster, "storage_full", "full")
+        disk.make_room()
+        check_end(cluster)
+
+
+def test_storage_that_is_full_for_the_last_file_only():
+    with Cluster(BIN, ("--account=custom:projects=1,folders=1,files=0,"
+                       "bytes=0", "--limits=off")) as cluster, \
+            Disk(cluster.storage, 96) as disk:
+        project = cluster.admin("/admin/tree")["entries"][0]["project_name"]
+        cluster.admin("/admin/edit", {
+            "op": "create_file", "project": project,
+            "path": ["Project Files", "large.bin"], "size": 40 << 20})
+        disk.fill(leave_megabytes=30)
+        cluster.start(workers=1)
+        start_backup(cluster)
+        # There is room again as soon as the file has failed, but not enough.
+        await_pause(cluster, "worker_storage", "MiB are needed")
+        check_nothing_is_retried(cluster)
+        disk.make_room()
+        check_end(cluster)
+
+
+def test_storage_that_is_full_when_the_snapshot_is_written():
+    with Cluster(BIN, ACCOUNT) as cluster, Disk(cluster.storage, 96) as disk:
+        cluster.start(workers=1)
+        expect(cluster.run_backup()[0] == 0, "the first backup succeeds")
+        entry = next(e for e in cluster.admin("/admin/tree")["entries"]
+                     if e["kind"] == "file")
+        cluster.admin("/admin/edit", {
+            "op": "rename", "project": entry["project_name"],
+            "path": entry["path"], "name": "renamed.bin"})
+        disk.fill()
+        start_backup(cluster, "--full-recheck")
+        await_pause(cluster, "storage_full", "the snapshot could not be")
+        disk.make_room()
+        check_end(cluster)
+
+
+def test_storage_that_is_full_when_the_latest_view_is_made():
+    with Cluster(BIN, ACCOUNT, ("--latest=copy",)) as cluster, \
+            Disk(cluster.storage, 96) as disk:
+        disk.fill(leave_megabytes=40)
+        cluster.start(workers=1)
+        start_backup(cluster)
+        await_pause(cluster, "storage_full", "the latest view is not up to")
+        disk.make_room()
+        check_end(cluster)
+
+
+def test_state_folder_that_is_full_while_folders_are_listed():
+    with Cluster(BIN, (*ACCOUNT, *SLOW)) as cluster, \
+            Disk(cluster.state, 24) as disk:
+        cluster.start(workers=1)
+        start_backup(cluster)
+        wait_for("a folder is listed",
+                 lambda: requests(cluster, "contents") > 1)
+        disk.fill()
+        await_pause(cluster, "catalog_full", "no room in the state folder")
+        disk.make_room()
+        check_end(cluster)
+        expect(requests(cluster, "contents") <= 10 + 8,
+               "no folder is listed twice")
+
+
+def test_state_folder_that_is_full_while_bytes_move():
+    with Cluster(BIN, (*ACCOUNT, *SLOW)) as cluster, \
+            Disk(cluster.state, 24) as disk:
+        cluster.start(workers=1)
+        start_backup(cluster)
+        wait_for("files are stored", lambda: stored(cluster) > 2)
+        disk.fill()
+        await_pause(cluster, "catalog_full", "no room in the state folder")
+        disk.make_room()
+        check_end(cluster)
+        expect(requests(cluster, "storage") == 40, "no file came twice")
+
+
+def test_storage_that_is_read_only():
+    with Cluster(BIN, ACCOUNT) as cluster, Disk(cluster.storage, 96) as disk:
+        cluster.start(workers=1)
+        cluster.workers[0].await_log("connected to the coordinator")
+        disk.set_read_only()
+        start_backup(cluster)
+        await_pause(cluster, "storage_denied", "Read-only file system")
+        check_nothing_is_retried(cluster)
+        disk.set_writable()
+        check_end(cluster)
+
+
+def test_storage_that_vanishes_and_comes_back():
+    with Cluster(BIN, (*ACCOUNT, *SLOW)) as cluster, \
+            Disk(cluster.storage, 96) as disk:
+        cluster.start(workers=1)
+        start_backup(cluster)
+        wait_for("files are stored", lambda: stored(cluster) > 2)
+        disk.unplug()
+        await_pause(cluster, "storage_missing", "is it mounted?")
+        counted = stored(cluster)
+        check_nothing_is_retried(cluster, allowed=40)
+        expect(stored(cluster) == counted, "counted what may be gone")
+        expect(not os.listdir(cluster.storage),
+               f"written beneath the mount: {os.listdir(cluster.storage)}")
+        disk.plug()
+        check_end(cluster)
+
+
+def test_storage_that_one_worker_has_lost():
+    with Cluster(BIN, (*ACCOUNT, *SLOW)) as cluster, \
+            Disk(cluster.storage, 96):
+        cluster.start(workers=0)
+        mount = cluster.folder / "mount"
+        mount.mkdir()
+        own = Disk(mount, 1)
+        own._source = cluster.storage
+        own.plug()
+        worker = cluster.add_worker(storage=mount)
+        worker.await_log("connected to the coordinator")
+        own.unplug()
+        worker.await_log("is it mounted")
+        start_backup(cluster)
+        await_pause(cluster, "worker_storage", "is it mounted?")
+        own.plug()
+        check_end(cluster)
+        own.unplug()
+
+
+def test_folder_for_temporary_files_that_is_denied():
+    with Cluster(BIN, ACCOUNT, coordinator_prefix=WITHOUT_OVERRIDE,
+                 worker_prefix=WITHOUT_OVERRIDE) as cluster:
+        cluster.start(workers=1)
+        cluster.workers[0].await_log("connected to the coordinator")
+        (cluster.storage / "tmp").chmod(0o555)
+        start_backup(cluster)
+        await_pause(cluster, "storage_denied", "Permission denied")
+        check_nothing_is_retried(cluster)
+        (cluster.storage / "tmp").chmod(0o755)
+        check_end(cluster)
+
+
+def test_folder_of_blobs_that_is_denied():
+    with Cluster(BIN, ACCOUNT, coordinator_prefix=WITHOUT_OVERRIDE,
+                 worker_prefix=WITHOUT_OVERRIDE) as cluster:
+        cluster.start(workers=1)
+        cluster.workers[0].await_log("connected to the coordinator")
+        (cluster.storage / "blobs").chmod(0o000)
+        start_backup(cluster)
+        await_pause(cluster, "worker_storage", "Permission denied")
+        # One transfer at a time finds out whether it is still so.
+        check_nothing_is_retried(cluster, allowed=3)
+        (cluster.storage / "blobs").chmod(0o755)
+        check_end(cluster)
+
+
+TESTS = [value for name, value in sorted(globals().items())
+         if name.startswith("test_")]
+
+if __name__ == "__main__":
+    enter_namespace("mount")
+    sys.exit(check.run(check.selected(TESTS)))
