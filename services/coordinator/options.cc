@@ -20,6 +20,7 @@ struct RawFlags {
   std::string api_budget = "90%";
   std::string recheck_budget = "5m";
   std::string max_duration;
+  std::string lease_duration = "60s";
   std::string windows_names = "on";
 };
 
@@ -80,6 +81,11 @@ void AddBackupFlags(CLI::App& app, Options& options, RawFlags& raw) {
   app.add_option("--max_duration", raw.max_duration,
                  "end a longer backup as PARTIAL; empty for no limit")
       ->envname("BIMBACKUP_MAX_DURATION");
+  app.add_option("--lease_duration", raw.lease_duration,
+                 "how long a worker may go unheard of before its transfers "
+                 "go to others, 1s to 1h")
+      ->envname("BIMBACKUP_LEASE_DURATION")
+      ->capture_default_str();
   app.add_option("--latest", options.latest,
                  "the latest view: auto, reflink, hardlink, copy or off")
       ->envname("BIMBACKUP_LATEST")
@@ -110,6 +116,9 @@ absl::Status ReadRawFlags(const RawFlags& raw, Options& options) {
     if (!longest.ok()) return Named("--max_duration", longest.status());
     options.max_duration = *longest;
   }
+  const auto lease = ParseDurationFlag(raw.lease_duration);
+  if (!lease.ok()) return Named("--lease_duration", lease.status());
+  options.lease_duration = *lease;
   if (raw.windows_names != "on" && raw.windows_names != "off") {
     return absl::InvalidArgumentError(absl::StrCat(
         "--windows_names: \"", raw.windows_names, "\" is not on or off"));
@@ -161,6 +170,12 @@ absl::Status CheckOptions(const Options& options) {
         absl::StrCat("--latest: \"", options.latest,
                      "\" is not auto, reflink, hardlink, copy or off"));
   }
+  if (options.lease_duration < absl::Seconds(1) ||
+      options.lease_duration > absl::Hours(1)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--lease_duration: ", absl::FormatDuration(options.lease_duration),
+        " is not 1s to 1h"));
+  }
   if (options.max_name_bytes < 64 || options.max_name_bytes > 255) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--max_name_bytes: ", options.max_name_bytes, " is not 64 to 255"));
@@ -175,6 +190,8 @@ ParsedOptions ParseOptions(int argc, const char* const* argv) {
                std::string(kProgram.data(), kProgram.size()));
   app.set_version_flag("--version", BIMBACKUP_VERSION);
   AddServerFlags(app, parsed.options);
+  rpc::AddTlsFlags(app, parsed.options.security);
+  rpc::AddInsecureFlag(app, parsed.options.security);
   AddAccountFlags(app, parsed.options);
   AddBackupFlags(app, parsed.options, raw);
   parsed.exit_code = ParseFlags(app, argc, argv);

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "services/common/rpc/security.h"
 #include "services/common/secret.h"
 
 namespace bimbackup::coordinator {
@@ -32,6 +33,8 @@ struct Options {
   double api_budget = 0.9;
   absl::Duration recheck_budget = absl::Minutes(5);
   absl::Duration max_duration = absl::InfiniteDuration();
+  // How long a worker may go unheard of before its transfers go to others.
+  absl::Duration lease_duration = absl::Seconds(60);
   // auto, reflink, hardlink, copy or off.
   std::string latest = "auto";
   int max_name_bytes = 255;
@@ -39,6 +42,7 @@ struct Options {
   bool include_hidden = false;
   bool include_service_folders = false;
   std::string allowed_hosts;
+  rpc::SecurityFlags security;
   // debug, info, warning or error.
   std::string log_level = "info";
 

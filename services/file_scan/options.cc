@@ -22,6 +22,8 @@ void AddFlags(CLI::App& app, Options& options) {
       ->envname("BIMBACKUP_MAX_SCANS")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  bimbackup::rpc::AddTlsFlags(app, options.security);
+  bimbackup::rpc::AddInsecureFlag(app, options.security);
   app.add_option("--log_level", options.log_level,
                  "debug, info, warning or error")
       ->envname("BIMBACKUP_LOG_LEVEL")

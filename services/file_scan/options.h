@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "services/common/rpc/security.h"
+
 namespace CLI {
 class App;
 }  // namespace CLI
@@ -16,6 +18,7 @@ struct Options {
   std::string root;
   std::string scratch;
   int max_scans = 8;
+  bimbackup::rpc::SecurityFlags security;
   std::string log_level = "info";
 };
 

@@ -20,9 +20,10 @@ class GrpcFileScanServer : public Server {
                      const rpc::ServiceOptions& options)
       : service_(std::move(root), options, clock_) {}
 
-  absl::Status Listen(const std::string& address) {
-    ABSL_ASSIGN_OR_RETURN(
-        server_, bimbackup::rpc::GrpcServer::Start(address, {&service_}));
+  absl::Status Listen(const std::string& address,
+                      const bimbackup::rpc::Security& security) {
+    ABSL_ASSIGN_OR_RETURN(server_, bimbackup::rpc::GrpcServer::Start(
+                                       address, {&service_}, security));
     return absl::OkStatus();
   }
 
@@ -39,6 +40,8 @@ class GrpcFileScanServer : public Server {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options) {
+  ABSL_ASSIGN_OR_RETURN(const bimbackup::rpc::Security security,
+                        bimbackup::rpc::Security::Load(options.security));
   ABSL_ASSIGN_OR_RETURN(std::unique_ptr<reader::RootFolder> root,
                         reader::RootFolder::Open(options.root));
   if (!options.scratch.empty() &&
@@ -51,7 +54,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options) {
   service_options.scratch = options.scratch;
   auto server =
       std::make_unique<GrpcFileScanServer>(std::move(root), service_options);
-  ABSL_RETURN_IF_ERROR(server->Listen(options.listen));
+  ABSL_RETURN_IF_ERROR(server->Listen(options.listen, security));
   return server;
 }
 

@@ -140,4 +140,12 @@ absl::StatusOr<Identity> ReadIdentity(const TlsFiles& files) {
   return identity;
 }
 
+absl::Duration TimeLeft(const X509& certificate) {
+  int days = 0;
+  int seconds = 0;
+  // From now; fails only for a malformed time, which was never good.
+  ASN1_TIME_diff(&days, &seconds, nullptr, X509_get0_notAfter(&certificate));
+  return absl::Hours(24) * days + absl::Seconds(seconds);
+}
+
 }  // namespace bimbackup::rpc

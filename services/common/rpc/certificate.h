@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "openssl/evp.h"
 #include "openssl/x509.h"
 
@@ -39,6 +40,10 @@ struct Identity {
 // key is another certificate's; when the CA did not sign the certificate; or
 // when its time is over or has not come.
 absl::StatusOr<Identity> ReadIdentity(const TlsFiles& files);
+
+// How long the certificate is still good, in whole seconds; below zero when
+// it no longer is.
+absl::Duration TimeLeft(const X509& certificate);
 
 }  // namespace bimbackup::rpc
 

@@ -40,6 +40,16 @@ TEST_F(CertificateTest, ReadsWhatBelongsTogether) {
       1);
 }
 
+TEST_F(CertificateTest, KnowsHowLongItIsGood) {
+  CertificateWish wish;
+  wish.until = absl::Hours(50);
+  ASSERT_OK_AND_ASSIGN(const Identity identity,
+                       ReadIdentity(ca_.Issue(folder_ / "long", wish)));
+  const absl::Duration left = TimeLeft(*identity.certificate);
+  EXPECT_LE(left, absl::Hours(50));
+  EXPECT_GT(left, absl::Hours(49));
+}
+
 TEST_F(CertificateTest, OneFileMayHoldCertificateAndKey) {
   std::ofstream both(folder_ / "both.pem");
   both << std::ifstream(files_.key).rdbuf()

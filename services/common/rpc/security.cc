@@ -14,11 +14,15 @@
 #include "grpcpp/security/tls_certificate_provider.h"
 #include "grpcpp/security/tls_credentials_options.h"
 #include "services/common/clock.h"
+#include "services/common/logging.h"
 #include "services/common/rpc/roles.h"
 #include "services/common/status_macros.h"
 
 namespace bimbackup::rpc {
 namespace {
+
+// A certificate that expires sooner is told of.
+constexpr absl::Duration kSoon = absl::Hours(30 * 24);
 
 bool IsLoopback(const sockaddr* address) {
   if (address->sa_family == AF_INET) {
@@ -82,7 +86,8 @@ absl::StatusOr<Security> Security::Load(const SecurityFlags& flags,
   Security security;
   security.flags_ = flags;
   if (!flags.tls.set()) return security;
-  ABSL_RETURN_IF_ERROR(ReadIdentity(flags.tls).status());
+  ABSL_ASSIGN_OR_RETURN(const Identity identity, ReadIdentity(flags.tls));
+  security.left_ = TimeLeft(*identity.certificate);
   const int64_t seconds = absl::ToInt64Seconds(
       std::max(absl::Ceil(refresh, absl::Seconds(1)), absl::Seconds(1)));
   security.provider_ =
@@ -94,6 +99,10 @@ absl::StatusOr<Security> Security::Load(const SecurityFlags& flags,
 
 std::shared_ptr<grpc::ServerCredentials> Security::ForServer() const {
   if (!tls()) return grpc::InsecureServerCredentials();
+  if (left_ < kSoon) {
+    spdlog::warn("the certificate {} expires in {} days: renew it",
+                 flags_.tls.cert, absl::ToInt64Hours(left_) / 24);
+  }
   grpc::experimental::TlsServerCredentialsOptions options(provider_);
   options.watch_root_certs();
   options.watch_identity_key_cert_pairs();

@@ -73,6 +73,8 @@ class Security {
 
  private:
   SecurityFlags flags_;
+  // How long the certificate was still good when it was read.
+  absl::Duration left_;
   std::shared_ptr<grpc::experimental::FileWatcherCertificateProvider> provider_;
 };
 

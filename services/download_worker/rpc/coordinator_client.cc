@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "grpcpp/grpcpp.h"
-#include "services/common/rpc/channel.h"
 #include "services/common/rpc/grpc_status.h"
 #include "services/download_worker/rpc/conversion.h"
 
@@ -16,13 +15,13 @@ constexpr int kMaxMessageBytes = 64 << 20;
 // The coordinator may have to wait for its own limiter.
 constexpr absl::Duration kResolveTimeout = absl::Seconds(90);
 
-std::shared_ptr<grpc::Channel> Dial(absl::string_view address) {
+std::shared_ptr<grpc::Channel> DialCoordinator(const rpc::Target& target) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 200);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 200);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 5000);
   arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
-  return rpc::Dial(address, std::move(arguments));
+  return rpc::Dial(target, std::move(arguments));
 }
 
 void SetDeadline(grpc::ClientContext& context, absl::Duration timeout) {
@@ -44,11 +43,11 @@ struct CoordinatorClient::ResolveCall {
   v1::ResolveDownloadResponse response;
 };
 
-CoordinatorClient::CoordinatorClient(absl::string_view address,
+CoordinatorClient::CoordinatorClient(const rpc::Target& target,
                                      WorkerIdentity identity, Clock& clock)
     : identity_(std::move(identity)),
       clock_(clock),
-      stub_(v1::WorkerPoolService::NewStub(Dial(address))) {}
+      stub_(v1::WorkerPoolService::NewStub(DialCoordinator(target))) {}
 
 CoordinatorClient::~CoordinatorClient() {
   Cancel();

@@ -8,10 +8,10 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "bimbackup/v1/worker_pool_service.grpc.pb.h"
 #include "services/common/clock.h"
 #include "services/common/mutex.h"
+#include "services/common/rpc/channel.h"
 #include "services/download_worker/engine/transfer_task.h"
 #include "services/download_worker/lease/worker_pool.h"
 
@@ -31,9 +31,9 @@ struct WorkerIdentity {
 class CoordinatorClient final : public worker_lease::WorkerPool,
                                 public engine::SourceResolver {
  public:
-  // Dials `address` when first used, and again whenever it has to. `clock`
+  // Dials `target` when first used, and again whenever it has to. `clock`
   // outlives the client.
-  CoordinatorClient(absl::string_view address, WorkerIdentity identity,
+  CoordinatorClient(const rpc::Target& target, WorkerIdentity identity,
                     Clock& clock);
   ~CoordinatorClient() override;
 
