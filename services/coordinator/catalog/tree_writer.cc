@@ -35,6 +35,9 @@ constexpr char kKeepFolder[] = "UPDATE folders SET kept_by = ? WHERE pk = ?";
 
 constexpr char kReadParent[] = "SELECT parent FROM folders WHERE pk = ?";
 
+constexpr char kReadCrawlTask[] =
+    "SELECT crawl_task FROM backups WHERE number = ?";
+
 constexpr char kSetListed[] = R"sql(
 UPDATE folders SET listed = ?2, listed_rollup = ?3, unlisted = NULL,
   in_part = 0, denied = 0
@@ -99,7 +102,7 @@ void TreeWriter::WriteFolder(const ListedFolder& listed) {
 
 void TreeWriter::WriteDeepFolder(const ListedFolder& listed) {
   FolderRow parent = folder_;
-  std::string id = "(above)";
+  std::string id(kMadeUpId.data(), kMadeUpId.size());
   for (const std::string& name : listed.folder.parent_names) {
     absl::StrAppend(&id, "\n", name);
     parent = MakeUpFolder(parent, id, name);
@@ -192,7 +195,9 @@ void TreeWriter::PushUnlessUnchanged(const FolderRow& row,
   const bool unchanged =
       row.listed > 0 && !rollup.empty() && rollup == row.listed_rollup;
   if (unchanged && (!options_.recheck_all || listed.filtered_out)) {
-    if (!listed.filtered_out) {
+    // One that a recheck has listed in this run is not skipped.
+    if (!listed.filtered_out &&
+        row.listed <= ReadInt(database_, 0, kReadCrawlTask, options_.backup)) {
       ++batch_.Counters(options_.backup).folders_skipped;
     }
     return;

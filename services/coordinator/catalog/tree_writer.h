@@ -27,6 +27,8 @@ enum class Presence {
 
 // folders.listed of a folder that is made up, and never listed.
 inline constexpr int64_t kMadeUp = -1;
+// What its id begins with.
+inline constexpr absl::string_view kMadeUpId = "(above)";
 
 // A row of `folders`, as far as a listing needs it.
 struct FolderRow {
