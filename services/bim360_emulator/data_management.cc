@@ -46,6 +46,10 @@ PageLinks MakeLinks(const ApiRequest& request, const Paging& paging,
   links.first = href(0);
   if (paging.number > 0) links.prev = href(paging.number - 1);
   if (has_next) links.next = href(paging.number + 1);
+  // The same page by another link, which leads nowhere twice.
+  if (request.HasFault(FaultType::kEmptyPage)) {
+    links.next = absl::StrCat(href(paging.number), "&after=empty");
+  }
   if (request.HasFault(FaultType::kNextLoop)) links.next = href(paging.number);
   if (request.HasFault(FaultType::kNextForeign)) {
     links.next = PageHref(request, "http://foreign.example.com",
@@ -64,6 +68,17 @@ bool CutPage(const Paging& paging, std::vector<T>& all) {
   all.erase(all.begin() + end, all.end());
   all.erase(all.begin(), all.begin() + begin);
   return has_next;
+}
+
+// What a fault makes of a page's entries.
+template <typename T>
+void SpoilEntries(const ApiRequest& request, std::vector<T>& entries) {
+  if (request.HasFault(FaultType::kEmptyPage)) entries.clear();
+  if (request.HasFault(FaultType::kDuplicate)) {
+    const size_t count = entries.size();
+    entries.reserve(2 * count);
+    for (size_t i = 0; i < count; ++i) entries.push_back(entries[i]);
+  }
 }
 
 HttpResponse BadPaging() {
@@ -130,6 +145,7 @@ HttpResponse DataManagement::HandleProjects(const ApiRequest& request) const {
   std::vector<ProjectView> projects = parts_.account.ListProjects();
   if (request.HasFault(FaultType::kEmpty)) projects.clear();
   const bool has_next = CutPage(*paging, projects);
+  SpoilEntries(request, projects);
   return Answer(MakeJson(request).Projects(
       projects, MakeLinks(request, *paging, has_next)));
 }
@@ -181,8 +197,10 @@ HttpResponse DataManagement::HandleContents(const ApiRequest& request,
   query.visible = hidden.empty() || absl::StrContains(hidden, "false");
   const auto key = parts_.account.ids().ParseFolderId(request.route.ids[1]);
   if (key.has_value()) {
-    const auto page = parts_.account.ListContents(project.index, *key, query);
+    auto page = parts_.account.ListContents(project.index, *key, query);
     if (page.ok()) {
+      SpoilEntries(request, page->folders);
+      SpoilEntries(request, page->items);
       return Answer(MakeJson(request).Contents(
           project, *page, MakeLinks(request, *paging, page->has_next),
           request.HasFault(FaultType::kCycle)));

@@ -11,6 +11,7 @@
 #include "services/bim360_emulator/authentication.h"
 #include "services/bim360_emulator/directory_source.h"
 #include "services/bim360_emulator/error_responses.h"
+#include "services/bim360_emulator/gzip.h"
 
 namespace bimbackup::bim360_emulator {
 namespace {
@@ -58,6 +59,31 @@ void CutBody(int64_t bytes, HttpResponse& response) {
   }
 }
 
+constexpr int64_t kMaxNesting = 1 << 20;
+constexpr int64_t kMaxPadding = 1 << 30;
+
+// Gives a JSON object one more member, an array in arrays.
+void NestJson(int64_t depth, std::string& body) {
+  if (body.empty() || body[0] != '{') return;
+  const bool alone = body.find_first_not_of(" \n", 1) == body.find('}');
+  body.insert(1, absl::StrCat("\"deep\":", std::string(depth, '['),
+                              std::string(depth, ']'), alone ? "" : ","));
+}
+
+// The body in gzip's format, though nothing is compressed.
+void Gzip(HttpResponse& response) {
+  if (response.content != nullptr) {
+    response.body.resize(response.length);
+    if (!response.content->Read(response.offset, response.body.data(),
+                                response.length)) {
+      response.body.clear();
+    }
+    response.content = nullptr;
+  }
+  response.body = GzipStored(response.body);
+  response.headers.emplace_back("Content-Encoding", "gzip");
+}
+
 // What a fault does to a finished answer's way.
 void ApplyDelivery(const FaultAction& fault, double time_scale,
                    HttpResponse& response) {
@@ -92,6 +118,16 @@ void ApplyDelivery(const FaultAction& fault, double time_scale,
       break;
     case FaultType::kTransferChunked:
       delivery.chunked_coding = true;
+      break;
+    case FaultType::kDeepJson:
+      NestJson(std::clamp<int64_t>(fault.bytes, 1, kMaxNesting), response.body);
+      break;
+    case FaultType::kHugeJson:
+      response.body.append(std::clamp<int64_t>(fault.bytes, 0, kMaxPadding),
+                           ' ');
+      break;
+    case FaultType::kGzip:
+      Gzip(response);
       break;
     default:
       break;

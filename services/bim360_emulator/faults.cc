@@ -33,6 +33,19 @@ constexpr std::pair<FaultType, absl::string_view> kNames[] = {
     {FaultType::kHugeSize, "huge_size"},
     {FaultType::kEmpty, "empty"},
     {FaultType::kWarnings, "warnings"},
+    {FaultType::kIgnoreRange, "ignore_range"},
+    {FaultType::kNoRange, "no_range"},
+    {FaultType::kWrongTotal, "wrong_total"},
+    {FaultType::kWrongRange, "wrong_range"},
+    {FaultType::kNewETag, "new_etag"},
+    {FaultType::kIgnoreIfMatch, "ignore_if_match"},
+    {FaultType::kGzip, "gzip"},
+    {FaultType::kWrongSha1, "wrong_sha1"},
+    {FaultType::kForeignUrl, "foreign_url"},
+    {FaultType::kDeepJson, "deep_json"},
+    {FaultType::kHugeJson, "huge_json"},
+    {FaultType::kDuplicate, "duplicate"},
+    {FaultType::kEmptyPage, "empty_page"},
 };
 
 }  // namespace

@@ -44,6 +44,20 @@ enum class FaultType {
   kHugeSize,         // storageSize and size are 2^63.
   kEmpty,            // hubs, projects, top_folders: no data.
   kWarnings,         // hubs: meta.warnings, as for a region out of reach.
+  kIgnoreRange,      // storage: 200 and the whole, whatever Range says.
+  kNoRange,          // storage: 206 without Content-Range.
+  kWrongTotal,       // storage: Content-Range's total is `bytes` off.
+  kWrongRange,       // storage: Content-Range's range is `bytes` off.
+  kNewETag,          // storage: the object has another ETag.
+  kIgnoreIfMatch,    // storage: as kNewETag, and If-Match is not looked at.
+  kGzip,             // A body in gzip that nobody asked for.
+  kWrongSha1,        // sign: the digest of something else.
+  kForeignUrl,       // sign: URLs below `location` instead of storage's.
+  kDeepJson,         // A member that is nested `bytes` deep.
+  kHugeJson,         // `bytes` blanks after the answer's text.
+  kDuplicate,        // contents, projects: every entry twice.
+  kEmptyPage,        // contents, projects: an empty page before the asked one.
+  kLast = kEmptyPage,
 };
 
 struct FaultAction {

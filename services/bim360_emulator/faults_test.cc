@@ -124,7 +124,7 @@ TEST(FaultJsonTest, WhatIsNoRuleIsRefused) {
 }
 
 TEST(FaultJsonTest, EveryTypeHasAName) {
-  for (int i = 0; i <= static_cast<int>(FaultType::kWarnings); ++i) {
+  for (int i = 0; i <= static_cast<int>(FaultType::kLast); ++i) {
     const FaultType type = static_cast<FaultType>(i);
     EXPECT_THAT(ParseFaultType(FaultTypeName(type)),
                 absl_testing::IsOkAndHolds(type));

@@ -29,7 +29,10 @@ std::string StorageUrl(const ApiRequest& request, UrlSigner& signer,
                        const SignedObject& object, int minutes) {
   const std::string query = signer.Sign(object, absl::Minutes(minutes),
                                         request.HasFault(FaultType::kExpired));
-  return absl::StrCat(request.base, "/storage/", object.bucket, "/",
+  const std::string& host = request.HasFault(FaultType::kForeignUrl)
+                                ? request.fault->location
+                                : request.base;
+  return absl::StrCat(host, "/storage/", object.bucket, "/",
                       UrlEncode(object.object_key), "?", query);
 }
 
@@ -175,7 +178,8 @@ std::optional<std::string> ObjectStore::SignJson(const ApiRequest& request,
   } else {
     json.Field("status", "complete");
     json.Field("url", StorageUrl(request, parts_.signer, what, minutes));
-    const std::string sha1 = Sha1Of(*key);
+    std::string sha1 = Sha1Of(*key);
+    if (request.HasFault(FaultType::kWrongSha1)) sha1.assign(40, 'a');
     if (!sha1.empty()) json.Field("sha1", sha1);
   }
   json.Key("params").BeginObject();

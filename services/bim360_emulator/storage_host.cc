@@ -47,9 +47,22 @@ std::optional<Span> ReadRange(absl::string_view header, int64_t size) {
   return Span{first, last};
 }
 
-std::string ETagOf(absl::string_view object_key, int64_t part) {
-  return absl::StrFormat("\"%016x%016x\"", StableHash(object_key, 1),
+std::string ETagOf(const ApiRequest& request, absl::string_view object_key,
+                   int64_t part) {
+  const bool other = request.HasFault(FaultType::kNewETag) ||
+                     request.HasFault(FaultType::kIgnoreIfMatch);
+  return absl::StrFormat("\"%016x%016x\"",
+                         StableHash(object_key, other ? -1 : 1),
                          StableHash(object_key, 2 + part));
+}
+
+std::string ContentRange(const ApiRequest& request, const Span& range,
+                         int64_t size) {
+  const int64_t off = request.fault.has_value() ? request.fault->bytes : 0;
+  const int64_t shift = request.HasFault(FaultType::kWrongRange) ? off : 0;
+  if (request.HasFault(FaultType::kWrongTotal)) size += off;
+  return absl::StrCat("bytes ", range.first + shift, "-", range.last + shift,
+                      "/", size);
 }
 
 HttpResponse Expired(const UrlSigner::Check& check, absl::Time now) {
@@ -121,9 +134,11 @@ HttpResponse ObjectStore::Serve(const ApiRequest& request,
   const int64_t base = is_part ? check.first : 0;
   const int64_t size =
       is_part ? check.last - check.first + 1 : (*content)->size();
-  const std::string etag = ETagOf(object_key, is_part ? check.first + 1 : 0);
+  const std::string etag =
+      ETagOf(request, object_key, is_part ? check.first + 1 : 0);
   const absl::string_view if_match = request.http.Header("If-Match");
-  if (!if_match.empty() && if_match != etag && if_match != "*") {
+  if (!if_match.empty() && if_match != etag && if_match != "*" &&
+      !request.HasFault(FaultType::kIgnoreIfMatch)) {
     return StorageError(412, "PreconditionFailed",
                         "At least one of the pre-conditions you specified "
                         "did not hold");
@@ -137,7 +152,7 @@ HttpResponse ObjectStore::Serve(const ApiRequest& request,
   response.length = size;
   const std::optional<Span> range =
       ReadRange(request.http.Header("Range"), size);
-  if (range.has_value()) {
+  if (range.has_value() && !request.HasFault(FaultType::kIgnoreRange)) {
     if (range->last < range->first) {
       HttpResponse error = StorageError(
           416, "InvalidRange", "The requested range is not satisfiable");
@@ -148,9 +163,10 @@ HttpResponse ObjectStore::Serve(const ApiRequest& request,
     response.status = 206;
     response.offset = base + range->first;
     response.length = range->last - range->first + 1;
-    response.headers.emplace_back(
-        "Content-Range",
-        absl::StrCat("bytes ", range->first, "-", range->last, "/", size));
+    if (!request.HasFault(FaultType::kNoRange)) {
+      response.headers.emplace_back("Content-Range",
+                                    ContentRange(request, *range, size));
+    }
   }
   response.content = *std::move(content);
   return response;
