@@ -1,6 +1,7 @@
 #include "clients/bim360/api_caller.h"
 
 #include <cstdint>
+#include <functional>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -12,7 +13,6 @@
 namespace bimbackup::bim360 {
 namespace {
 
-constexpr int64_t kMaxBodyBytes = 64 << 20;
 // How often one call may be answered 429. Each waits as long as it was told
 // to; other applications may share the client id.
 constexpr int kMaxThrottled = 20;
@@ -23,7 +23,7 @@ constexpr absl::Duration kDefaultPause = absl::Seconds(10);
 constexpr absl::Duration kMaxTurnWait = absl::Hours(1);
 
 absl::Status Cancelled() {
-  return absl::CancelledError("the API client was cancelled");
+  return absl::CancelledError("the call to Autodesk was cancelled");
 }
 
 bool IsTransient(const absl::Status& transport_error) {
@@ -60,7 +60,7 @@ absl::StatusOr<http::Response> ApiCaller::Send(const ApiCall& call,
     }
     if (outcome.throttled) continue;
     fresh = true;
-    ABSL_RETURN_IF_ERROR(WaitBeforeRetry(attempt++));
+    ABSL_RETURN_IF_ERROR(WaitBeforeRetry(attempt++, call.cancel));
   }
 }
 
@@ -70,12 +70,12 @@ ApiCaller::Outcome ApiCaller::Attempt(const ApiCall& call, BearerSource* bearer,
   for (bool renewed = false;; renewed = true) {
     Secret token;
     if (bearer != nullptr) {
-      absl::StatusOr<Secret> got = bearer->Get();
+      absl::StatusOr<Secret> got = bearer->Get(call.cancel);
       if (!got.ok()) return {got.status()};
       token = *std::move(got);
     }
     const absl::Status turn = limiter_.Acquire(
-        call.endpoint_class, clock_.Monotonic() + kMaxTurnWait);
+        call.endpoint_class, clock_.Monotonic() + kMaxTurnWait, call.cancel);
     if (!turn.ok()) return {turn};
     absl::StatusOr<http::Response> response = Fetch(call, token, fresh);
     if (!response.ok()) {
@@ -101,8 +101,9 @@ ApiCaller::Outcome ApiCaller::Classify(const ApiCall& call,
   const absl::Status status = http::StatusFromHttp(response.status, call.what);
   if (status.ok()) return {std::move(response)};
   std::string detail = ParseErrorBody(response.body);
-  // A server that quotes the token must not bring it into a log.
-  if (!token.empty() && absl::StrContains(detail, token.Reveal())) {
+  // A server that quotes the token must not bring it, or the part of it that
+  // fits, into a log.
+  if (!token.empty() && absl::StrContains(response.body, token.Reveal())) {
     detail.clear();
   }
   const absl::Status error(
@@ -130,20 +131,24 @@ absl::StatusOr<http::Response> ApiCaller::Fetch(const ApiCall& call,
       absl::StrCat(request.method, " ", WithoutQuery(request.url));
   const absl::Duration start = clock_.Monotonic();
   http::TransferId running = 0;
+  std::optional<std::stop_callback<std::function<void()>>> on_cancel;
   absl::StatusOr<http::Response> response = http::Fetch(
-      transport_, std::move(request), kMaxBodyBytes, [&](http::TransferId id) {
+      transport_, std::move(request), call.max_body_bytes,
+      [&](http::TransferId id) {
         running = id;
+        on_cancel.emplace(call.cancel, [this, id] { transport_.Cancel(id); });
         MutexLock lock(mutex_);
         running_.insert(id);
         if (cancelled_) transport_.Cancel(id);
       });
+  on_cancel.reset();
   spdlog::debug("{}: {} in {} ms", line,
                 response.ok() ? absl::StrCat("HTTP ", response->status)
                               : response.status().ToString(),
                 absl::ToInt64Milliseconds(clock_.Monotonic() - start));
   MutexLock lock(mutex_);
   running_.erase(running);
-  if (cancelled_) return Cancelled();
+  if (cancelled_ || call.cancel.stop_requested()) return Cancelled();
   return response;
 }
 
@@ -169,13 +174,19 @@ void ApiCaller::NoteDate(const http::Response& response) {
   clock_skew_ = date - clock_.Now();
 }
 
-absl::Status ApiCaller::WaitBeforeRetry(int attempt) {
+absl::Status ApiCaller::WaitBeforeRetry(int attempt,
+                                        const std::stop_token& cancel) {
   const absl::Duration until =
       clock_.Monotonic() + backoff_.Delay(attempt, random_);
+  const std::stop_callback wake(cancel, [this] {
+    MutexLock lock(mutex_);
+    changed_.NotifyAll();
+  });
   MutexLock lock(mutex_);
-  while (!cancelled_ && clock_.WaitUntil(mutex_, changed_, until)) {
+  while (!cancelled_ && !cancel.stop_requested() &&
+         clock_.WaitUntil(mutex_, changed_, until)) {
   }
-  return cancelled_ ? Cancelled() : absl::OkStatus();
+  return cancelled_ || cancel.stop_requested() ? Cancelled() : absl::OkStatus();
 }
 
 std::optional<absl::Duration> ApiCaller::ClockSkew() const {

@@ -3,8 +3,10 @@
 #ifndef CLIENTS_BIM360_API_CALLER_H_
 #define CLIENTS_BIM360_API_CALLER_H_
 
+#include <cstdint>
 #include <optional>
 #include <set>
+#include <stop_token>
 #include <string>
 
 #include "absl/status/status.h"
@@ -27,13 +29,18 @@ struct ApiCall {
   std::string what;
   EndpointClass endpoint_class = EndpointClass::kFolders;
   http::Request request;
+  // The longest answer, decompressed. A page of 200 entries takes 600 KB.
+  int64_t max_body_bytes = 16 << 20;
+  // Ends it, wherever it waits, with CANCELLED.
+  std::stop_token cancel;
 };
 
 // Where a call's bearer token comes from. Thread-safe.
 class BearerSource {
  public:
   virtual ~BearerSource() = default;
-  virtual absl::StatusOr<Secret> Get() = 0;
+  // CANCELLED as soon as a stop is requested of `cancel`.
+  virtual absl::StatusOr<Secret> Get(const std::stop_token& cancel) = 0;
   // The server refused this token with 401: the next Get() brings another.
   virtual void Invalidate(const Secret& token) = 0;
 };
@@ -73,7 +80,7 @@ class ApiCaller {
                                        bool fresh);
   void Throttle(const ApiCall& call, const http::Response& response);
   void NoteDate(const http::Response& response);
-  absl::Status WaitBeforeRetry(int attempt);
+  absl::Status WaitBeforeRetry(int attempt, const std::stop_token& cancel);
 
   const Backoff backoff_;
   http::HttpTransport& transport_;

@@ -80,7 +80,7 @@ ApsClient::ApsClient(ApsClientOptions options, http::HttpTransport& transport,
 template <typename Answer>
 absl::StatusOr<Answer> ApsClient::Get(
     absl::string_view what, EndpointClass endpoint_class,
-    const std::string& url,
+    const std::string& url, const std::stop_token& cancel,
     absl::StatusOr<Answer> (*parse)(absl::string_view json)) {
   ApiCall call;
   call.what = std::string(what.data(), what.size());
@@ -89,6 +89,7 @@ absl::StatusOr<Answer> ApsClient::Get(
   call.request.headers = {
       {"Accept", "application/vnd.api+json, application/json"}};
   call.request.deadline = options_.call_timeout;
+  call.cancel = cancel;
   absl::StatusOr<Answer> answer = absl::InternalError("not asked");
   // What cannot be understood may have been cut on its way: once more.
   for (int attempt = 0; attempt < 2; ++attempt) {
@@ -102,23 +103,24 @@ absl::StatusOr<Answer> ApsClient::Get(
       absl::StrCat(what, ": HTTP 200, but ", answer.status().message()));
 }
 
-absl::StatusOr<HubList> ApsClient::ListHubs() {
+absl::StatusOr<HubList> ApsClient::ListHubs(const std::stop_token& cancel) {
   absl::StatusOr<HubList> hubs =
       Get("list hubs", EndpointClass::kProjects,
-          options_.base_url + "/project/v1/hubs", &ParseHubs);
+          options_.base_url + "/project/v1/hubs", cancel, &ParseHubs);
   if (!hubs.ok()) return ExplainAccess(hubs.status());
   return hubs;
 }
 
 absl::StatusOr<ProjectPage> ApsClient::ListProjects(
-    absl::string_view hub_id, absl::string_view page_url) {
+    absl::string_view hub_id, absl::string_view page_url,
+    const std::stop_token& cancel) {
   ABSL_ASSIGN_OR_RETURN(
       const std::string url,
       PageUrl(absl::StrCat("/project/v1/hubs/", http::PercentEncode(hub_id),
                            "/projects?", kPageLimit),
               page_url));
-  absl::StatusOr<ProjectPage> page =
-      Get("list projects", EndpointClass::kProjects, url, &ParseProjects);
+  absl::StatusOr<ProjectPage> page = Get(
+      "list projects", EndpointClass::kProjects, url, cancel, &ParseProjects);
   if (!page.ok()) return ExplainAccess(page.status());
   page->next_page_url = Resolved(url, page->next_page_url);
   MutexLock lock(mutex_);
@@ -131,13 +133,14 @@ absl::StatusOr<ProjectPage> ApsClient::ListProjects(
 }
 
 absl::StatusOr<FolderPage> ApsClient::ListTopFolders(
-    absl::string_view hub_id, absl::string_view project_id) {
+    absl::string_view hub_id, absl::string_view project_id,
+    const std::stop_token& cancel) {
   const std::string url = absl::StrCat(
       options_.base_url, "/project/v1/hubs/", http::PercentEncode(hub_id),
       "/projects/", http::PercentEncode(project_id), "/topFolders");
-  ABSL_ASSIGN_OR_RETURN(
-      FolderPage page,
-      Get("list top folders", EndpointClass::kFolders, url, &ParseFolderPage));
+  ABSL_ASSIGN_OR_RETURN(FolderPage page,
+                        Get("list top folders", EndpointClass::kFolders, url,
+                            cancel, &ParseFolderPage));
   page.items.clear();
   page.next_page_url.clear();
   DropUnwanted(/*top_level=*/true, page);
@@ -146,7 +149,7 @@ absl::StatusOr<FolderPage> ApsClient::ListTopFolders(
 
 absl::StatusOr<FolderPage> ApsClient::ListFolderContents(
     absl::string_view project_id, absl::string_view folder_id,
-    absl::string_view page_url) {
+    absl::string_view page_url, const std::stop_token& cancel) {
   ABSL_ASSIGN_OR_RETURN(
       const std::string url,
       PageUrl(
@@ -157,14 +160,15 @@ absl::StatusOr<FolderPage> ApsClient::ListFolderContents(
           page_url));
   ABSL_ASSIGN_OR_RETURN(
       FolderPage page, Get("list folder contents", EndpointClass::kFolders, url,
-                           &ParseFolderPage));
+                           cancel, &ParseFolderPage));
   page.next_page_url = Resolved(url, page.next_page_url);
   DropUnwanted(IsRoot(folder_id), page);
   return page;
 }
 
 absl::StatusOr<SignedDownload> ApsClient::SignDownload(
-    absl::string_view storage_urn, absl::Duration lifetime) {
+    absl::string_view storage_urn, absl::Duration lifetime,
+    const std::stop_token& cancel) {
   ABSL_ASSIGN_OR_RETURN(const StorageObject object,
                         ParseStorageUrn(storage_urn));
   const int64_t minutes =
@@ -178,7 +182,7 @@ absl::StatusOr<SignedDownload> ApsClient::SignDownload(
   const absl::Duration start = clock_.Monotonic();
   ABSL_ASSIGN_OR_RETURN(SignedDownload download,
                         Get("sign a download", EndpointClass::kStorage, url,
-                            &ParseSignedDownload));
+                            cancel, &ParseSignedDownload));
   download.expires = start + absl::Minutes(minutes);
   // Autodesk hands out its own fallback URLs as plain http.
   if (absl::StartsWith(options_.base_url, "https:")) {

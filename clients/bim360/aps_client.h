@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <stop_token>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -51,16 +52,19 @@ class ApsClient : public Bim360Client {
       ApsClientOptions options, http::HttpTransport& transport,
       ApiLimiter& limiter, Clock& clock, Random& random);
 
-  absl::StatusOr<HubList> ListHubs() override;
-  absl::StatusOr<ProjectPage> ListProjects(absl::string_view hub_id,
-                                           absl::string_view page_url) override;
+  absl::StatusOr<HubList> ListHubs(const std::stop_token& cancel) override;
+  absl::StatusOr<ProjectPage> ListProjects(
+      absl::string_view hub_id, absl::string_view page_url,
+      const std::stop_token& cancel) override;
   absl::StatusOr<FolderPage> ListTopFolders(
-      absl::string_view hub_id, absl::string_view project_id) override;
+      absl::string_view hub_id, absl::string_view project_id,
+      const std::stop_token& cancel) override;
   absl::StatusOr<FolderPage> ListFolderContents(
       absl::string_view project_id, absl::string_view folder_id,
-      absl::string_view page_url) override;
-  absl::StatusOr<SignedDownload> SignDownload(absl::string_view storage_urn,
-                                              absl::Duration lifetime) override;
+      absl::string_view page_url, const std::stop_token& cancel) override;
+  absl::StatusOr<SignedDownload> SignDownload(
+      absl::string_view storage_urn, absl::Duration lifetime,
+      const std::stop_token& cancel) override;
   std::optional<absl::Duration> ClockSkew() const override;
   void Cancel() override;
 
@@ -72,7 +76,7 @@ class ApsClient : public Bim360Client {
   template <typename Answer>
   absl::StatusOr<Answer> Get(
       absl::string_view what, EndpointClass endpoint_class,
-      const std::string& url,
+      const std::string& url, const std::stop_token& cancel,
       absl::StatusOr<Answer> (*parse)(absl::string_view json));
 
   // The URL to ask for: `page_url` where it is given and leads to the API's

@@ -47,11 +47,11 @@ class ApsClientEmulatorTest : public testing::Test {
   // Lists everything below the first project's top folders.
   void ListProject() {
     ASSERT_OK_AND_ASSIGN(const ProjectPage projects,
-                         client_->ListProjects(hub_, ""));
+                         client_->ListProjects(hub_, "", {}));
     ASSERT_FALSE(projects.projects.empty());
     const Project& project = projects.projects[0];
     ASSERT_OK_AND_ASSIGN(FolderPage top,
-                         client_->ListTopFolders(hub_, project.id));
+                         client_->ListTopFolders(hub_, project.id, {}));
     std::deque<Folder> frontier(top.folders.begin(), top.folders.end());
     while (!frontier.empty()) {
       folders_.push_back(frontier.front());
@@ -61,7 +61,7 @@ class ApsClientEmulatorTest : public testing::Test {
       do {
         ASSERT_OK_AND_ASSIGN(const FolderPage page,
                              client_->ListFolderContents(
-                                 project.id, folders_.back().id, page_url));
+                                 project.id, folders_.back().id, page_url, {}));
         EXPECT_THAT(page.defects, testing::IsEmpty());
         frontier.insert(frontier.end(), page.folders.begin(),
                         page.folders.end());
@@ -91,7 +91,7 @@ TEST_F(ApsClientEmulatorTest, ListsTheWholeDemoAccountAndFetchesAFile) {
   options.size_scale = 0.001;
   ASSERT_NO_FATAL_FAILURE(
       Start(options, std::numeric_limits<double>::infinity()));
-  ASSERT_OK_AND_ASSIGN(const HubList hubs, client_->ListHubs());
+  ASSERT_OK_AND_ASSIGN(const HubList hubs, client_->ListHubs({}));
   ASSERT_EQ(hubs.hubs.size(), 1);
   EXPECT_EQ(hubs.hubs[0].id, hub_);
   ASSERT_NO_FATAL_FAILURE(ListProject());
@@ -105,7 +105,7 @@ TEST_F(ApsClientEmulatorTest, ListsTheWholeDemoAccountAndFetchesAFile) {
   ASSERT_TRUE(items_[0].size);
   ASSERT_OK_AND_ASSIGN(
       const SignedDownload download,
-      client_->SignDownload(items_[0].storage_urn, absl::Minutes(5)));
+      client_->SignDownload(items_[0].storage_urn, absl::Minutes(5), {}));
   ASSERT_EQ(download.ranges.size(), 1);
   http::Request request;
   request.url = download.ranges[0].url;
@@ -127,7 +127,7 @@ TEST_F(ApsClientEmulatorTest, StaysWithinTheRatesAtAFullBudget) {
   ASSERT_NO_FATAL_FAILURE(Start(options, /*budget=*/200));
   // Three windows' worth of the 50 calls.
   for (int i = 0; i < 150; ++i) {
-    ASSERT_OK(client_->ListProjects(hub_, ""));
+    ASSERT_OK(client_->ListProjects(hub_, "", {}));
   }
   // Each 429 would have cost a call more. On a machine that stops us between
   // turn and call, one may come.
@@ -145,7 +145,7 @@ TEST_F(ApsClientEmulatorTest, WrongCredentialsAreRefused) {
   ASSERT_OK_AND_ASSIGN(const auto client,
                        ApsClient::Create(std::move(wrong), *transport_,
                                          *limiter_, clock_, random_));
-  EXPECT_THAT(client->ListHubs(),
+  EXPECT_THAT(client->ListHubs({}),
               StatusIs(absl::StatusCode::kUnauthenticated,
                        testing::HasSubstr("APS_CLIENT_ID")));
 }

@@ -76,7 +76,7 @@ class ApsClientTest : public testing::Test {
   }
 
   absl::StatusOr<FolderPage> List() {
-    return client().ListFolderContents("b.p", "urn:f:co.-x", "");
+    return client().ListFolderContents("b.p", "urn:f:co.-x", "", {});
   }
 
   // Runs `call` on a thread and moves time to the end of every pause until it

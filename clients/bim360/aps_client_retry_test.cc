@@ -1,5 +1,6 @@
 // What the client does about tokens, errors and rates.
 
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -29,7 +30,7 @@ TEST_F(ApsClientRetryTest, OneTokenServesManyCallersUntilNineTenthsOfItsLife) {
   std::vector<std::jthread> threads;
   for (int i = 0; i < 16; ++i) {
     threads.emplace_back([&, &client = client()] {
-      EXPECT_OK(client.ListFolderContents("b.p", "f", ""));
+      EXPECT_OK(client.ListFolderContents("b.p", "f", "", {}));
     });
   }
   threads.clear();
@@ -57,7 +58,7 @@ TEST_F(ApsClientRetryTest, A401RenewsTheTokenOnceForEverybody) {
   std::vector<std::jthread> threads;
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([&, &client = client()] {
-      EXPECT_OK(client.ListFolderContents("b.p", "f", ""));
+      EXPECT_OK(client.ListFolderContents("b.p", "f", "", {}));
     });
   }
   threads.clear();
@@ -158,14 +159,87 @@ TEST_F(ApsClientRetryTest, EndlessThrottlingEnds) {
   });
 }
 
+// A call on a thread of its own, and its cancellation.
+class CancelledCall {
+ public:
+  explicit CancelledCall(ApsClient& client)
+      : thread_([this, &client] {
+          status_ = client.ListFolderContents("b.p", "f", "", stop_.get_token())
+                        .status();
+        }) {}
+
+  absl::Status Cancel() {
+    stop_.request_stop();
+    thread_.join();
+    return status_;
+  }
+
+ private:
+  std::stop_source stop_;
+  absl::Status status_;
+  std::thread thread_;
+};
+
+TEST_F(ApsClientRetryTest, ACancelledCallWaitsNeitherForAnswerNorForTurn) {
+  AddToken();
+  FakeTransport::Answer hang;
+  hang.hang = true;
+  transport_.AddRule(
+      [](const http::Request& r) {
+        return absl::StrContains(r.url, "/contents");
+      },
+      hang, 1);
+  Answer("/contents", 429, "", {{"Retry-After", "600"}}, 1);
+  Answer("/contents", 200, kEmptyPage);
+  CancelledCall unanswered(client());
+  while (transport_.CountRequests("/contents") == 0) std::this_thread::yield();
+  EXPECT_THAT(unanswered.Cancel(), StatusIs(absl::StatusCode::kCancelled));
+  CancelledCall throttled(client());
+  while (limiter_.GetUsage(EndpointClass::kFolders).waiting == 0) {
+    std::this_thread::yield();
+  }
+  EXPECT_THAT(throttled.Cancel(), StatusIs(absl::StatusCode::kCancelled));
+  EXPECT_EQ(transport_.CountRequests("/contents"), 2);
+  clock_.Advance(absl::Minutes(10));
+  EXPECT_OK(List()) << "the client itself goes on";
+}
+
+TEST_F(ApsClientRetryTest, ACancelledCallWaitsForNoToken) {
+  FakeTransport::Answer hang;
+  hang.hang = true;
+  transport_.AddRule(
+      [](const http::Request& r) { return absl::EndsWith(r.url, kToken); },
+      hang, 1);
+  AddToken();
+  Answer("/contents", 200, kEmptyPage);
+  CancelledCall fetching(client());
+  while (transport_.CountRequests(kToken) == 0) std::this_thread::yield();
+  CancelledCall waiting(client());
+  EXPECT_THAT(waiting.Cancel(), StatusIs(absl::StatusCode::kCancelled));
+  EXPECT_THAT(fetching.Cancel(), StatusIs(absl::StatusCode::kCancelled));
+  // Nor is the next one told that the fetch has failed.
+  EXPECT_OK(List());
+}
+
+TEST_F(ApsClientRetryTest, ACancelledCallDoesNotWaitToBeRetried) {
+  options_.backoff.initial = absl::Hours(1);
+  options_.backoff.maximum = absl::Hours(1);
+  AddToken();
+  Answer("/contents", 500, "");
+  CancelledCall call(client());
+  while (transport_.CountRequests("/contents") == 0) std::this_thread::yield();
+  EXPECT_THAT(call.Cancel(), StatusIs(absl::StatusCode::kCancelled));
+  EXPECT_EQ(transport_.CountRequests("/contents"), 1);
+}
+
 TEST_F(ApsClientRetryTest, AnAppThatIsNotProvisionedIsToldWhatToDo) {
   AddToken();
   Answer("/hubs", 403, "");
-  EXPECT_THAT(client().ListHubs(),
+  EXPECT_THAT(client().ListHubs({}),
               StatusIs(absl::StatusCode::kPermissionDenied,
                        AllOf(HasSubstr("Custom Integrations"),
                              HasSubstr("the-client"))));
-  EXPECT_THAT(client().ListProjects("b.a", ""),
+  EXPECT_THAT(client().ListProjects("b.a", "", {}),
               StatusIs(absl::StatusCode::kPermissionDenied));
 }
 

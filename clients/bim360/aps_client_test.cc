@@ -51,11 +51,11 @@ TEST_F(ApsClientTest, ListsHubsProjectsAndTopFolders) {
          R"({"data":[{"id":"b.p","attributes":{"name":"P"}}],
              "links":{"next":{"href":"/project/v1/more"}}})");
   Answer("/hubs", 200, R"({"data":[{"id":"b.a"}]})");
-  EXPECT_THAT(client().ListHubs()->hubs, SizeIs(1));
+  EXPECT_THAT(client().ListHubs({})->hubs, SizeIs(1));
   ASSERT_OK_AND_ASSIGN(const ProjectPage page,
-                       client().ListProjects("b.a", ""));
+                       client().ListProjects("b.a", "", {}));
   EXPECT_EQ(page.next_page_url, "https://api.test/project/v1/more");
-  EXPECT_THAT(client().ListTopFolders("b.a", "b.p")->folders, SizeIs(1));
+  EXPECT_THAT(client().ListTopFolders("b.a", "b.p", {})->folders, SizeIs(1));
   EXPECT_EQ(transport_.CountRequests(
                 "https://api.test/project/v1/hubs/b.a/projects/b.p/topFolders"),
             1);
@@ -70,12 +70,12 @@ TEST_F(ApsClientTest, FollowsNextLinksOnItsOwnHostOnly) {
   ASSERT_OK_AND_ASSIGN(FolderPage page, List());
   EXPECT_EQ(page.next_page_url, "https://api.test/data/v1/next?a=b");
   ASSERT_OK_AND_ASSIGN(
-      page, client().ListFolderContents("b.p", "f", page.next_page_url));
+      page, client().ListFolderContents("b.p", "f", page.next_page_url, {}));
   for (const std::string& url :
        {page.next_page_url, std::string("http://api.test/x"),
         std::string("https://api.test:444/x"), std::string("ftp://x"),
         std::string("https://api.test@evil.test/")}) {
-    EXPECT_THAT(client().ListFolderContents("b.p", "f", url),
+    EXPECT_THAT(client().ListFolderContents("b.p", "f", url, {}),
                 StatusIs(absl::StatusCode::kDataLoss))
         << url;
   }
@@ -106,18 +106,18 @@ TEST_F(ApsClientTest, LeavesHiddenAndServiceFoldersOutUnlessTold) {
          R"({"data":[{"id":"b.p","attributes":{"name":"P"},
              "relationships":{"rootFolder":{"data":{"id":"root"}}}}]})");
   Answer("/", 200, kMixedFolders);
-  EXPECT_OK(client().ListProjects("b.a", ""));
-  EXPECT_THAT(client().ListTopFolders("b.a", "b.p")->folders, SizeIs(1));
-  EXPECT_THAT(client().ListFolderContents("b.p", "root", "")->folders,
+  EXPECT_OK(client().ListProjects("b.a", "", {}));
+  EXPECT_THAT(client().ListTopFolders("b.a", "b.p", {})->folders, SizeIs(1));
+  EXPECT_THAT(client().ListFolderContents("b.p", "root", "", {})->folders,
               SizeIs(1));
   // Deeper, such names are people's.
-  EXPECT_THAT(client().ListFolderContents("b.p", "deep", "")->folders,
+  EXPECT_THAT(client().ListFolderContents("b.p", "deep", "", {})->folders,
               SizeIs(3));
   client_.reset();
   options_.include_hidden = true;
   options_.include_service_folders = true;
-  EXPECT_THAT(client().ListTopFolders("b.a", "b.p")->folders, SizeIs(4));
-  EXPECT_THAT(client().ListFolderContents("b.p", "deep", "")->folders,
+  EXPECT_THAT(client().ListTopFolders("b.a", "b.p", {})->folders, SizeIs(4));
+  EXPECT_THAT(client().ListFolderContents("b.p", "deep", "", {})->folders,
               SizeIs(4));
   EXPECT_EQ(transport_.CountRequests("includeHidden=true"), 1);
 }
@@ -131,14 +131,15 @@ TEST_F(ApsClientTest, SignsDownloads) {
          R"({"status":"fallback","size":9,
              "url":"http://api.test/oss/v2/signedresources/1?region=US"})");
   ASSERT_OK_AND_ASSIGN(SignedDownload download,
-                       client().SignDownload(kUrn, absl::Minutes(45)));
+                       client().SignDownload(kUrn, absl::Minutes(45), {}));
   EXPECT_EQ(download.ranges[0].url, "https://s3.test/x?sig");
   EXPECT_EQ(download.expires, clock_.Monotonic() + absl::Minutes(45));
   EXPECT_EQ(transport_.CountRequests(
                 "https://api.test/oss/v2/buckets/wip.dm.prod/objects/"
                 "a%20b%2Fc.pdf/signeds3download?minutesExpiration=45"),
             1);
-  ASSERT_OK_AND_ASSIGN(download, client().SignDownload(kUrn, absl::Hours(10)));
+  ASSERT_OK_AND_ASSIGN(download,
+                       client().SignDownload(kUrn, absl::Hours(10), {}));
   EXPECT_EQ(download.ranges[0].url,
             "https://api.test/oss/v2/signedresources/1?region=US");
   EXPECT_EQ(transport_.CountRequests("minutesExpiration=60"), 1);
@@ -150,7 +151,7 @@ TEST_F(ApsClientTest, RefusesMalformedStorageUrns) {
         "urn:adsk.objects:os.object:wip.dm.prod/",
         "urn:adsk.objects:os.object:a/b", "urn:adsk.objects:os.object:A..B/b",
         "urn:adsk.objects:os.object:../../x/b"}) {
-    EXPECT_THAT(client().SignDownload(urn, absl::Minutes(1)),
+    EXPECT_THAT(client().SignDownload(urn, absl::Minutes(1), {}),
                 StatusIs(absl::StatusCode::kInvalidArgument))
         << urn;
   }
@@ -178,7 +179,7 @@ TEST_F(ApsClientTest, CancelEndsRunningAndLaterCalls) {
       },
       hang);
   std::jthread caller([&, &client = client()] {
-    EXPECT_THAT(client.ListFolderContents("b.p", "f", ""),
+    EXPECT_THAT(client.ListFolderContents("b.p", "f", "", {}),
                 StatusIs(absl::StatusCode::kCancelled));
   });
   while (transport_.CountRequests("/contents") == 0) {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <variant>
 #include <vector>
@@ -138,23 +139,26 @@ struct SignedDownload {
 // Autodesk's error code, and hold no secret.
 //
 // Thread-safe. Calls block, for at most their deadline and as long as the
-// limiter makes them wait; run them on threads of one's own. Cancel() ends
-// all of them.
+// limiter makes them wait; run them on threads of one's own. A stop requested
+// of its `cancel` ends a call at once, wherever it waits, and so does Cancel()
+// with all of them.
 class Bim360Client {
  public:
   virtual ~Bim360Client() = default;
 
-  virtual absl::StatusOr<HubList> ListHubs() = 0;
+  virtual absl::StatusOr<HubList> ListHubs(const std::stop_token& cancel) = 0;
 
   // One page of the hub's active projects; the first where `page_url` is
   // empty.
   virtual absl::StatusOr<ProjectPage> ListProjects(
-      absl::string_view hub_id, absl::string_view page_url) = 0;
+      absl::string_view hub_id, absl::string_view page_url,
+      const std::stop_token& cancel) = 0;
 
   // The highest folders that the caller may see, in one answer: a page
   // without items and without a next one.
   virtual absl::StatusOr<FolderPage> ListTopFolders(
-      absl::string_view hub_id, absl::string_view project_id) = 0;
+      absl::string_view hub_id, absl::string_view project_id,
+      const std::stop_token& cancel) = 0;
 
   // One page of a folder's sub-folders and items with their tips; the first
   // where `page_url` is empty. `page_url` is a next_page_url as it was given:
@@ -163,12 +167,13 @@ class Bim360Client {
   // looks for loops (PageLoopGuard).
   virtual absl::StatusOr<FolderPage> ListFolderContents(
       absl::string_view project_id, absl::string_view folder_id,
-      absl::string_view page_url) = 0;
+      absl::string_view page_url, const std::stop_token& cancel) = 0;
 
   // Signed URLs of a storage object, good for `lifetime` (1 to 60 minutes).
   // INVALID_ARGUMENT for a malformed URN.
   virtual absl::StatusOr<SignedDownload> SignDownload(
-      absl::string_view storage_urn, absl::Duration lifetime) = 0;
+      absl::string_view storage_urn, absl::Duration lifetime,
+      const std::stop_token& cancel) = 0;
 
   // The server's wall clock minus ours, from the latest answer's Date;
   // nothing before the first.

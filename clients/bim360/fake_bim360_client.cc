@@ -196,6 +196,17 @@ void FakeBim360Client::SetBeforeCall(
   before_call_ = std::move(hook);
 }
 
+void FakeBim360Client::HoldCalls(bool hold) {
+  MutexLock lock(mutex_);
+  hold_calls_ = hold;
+  changed_.NotifyAll();
+}
+
+int FakeBim360Client::WaitingCalls() const {
+  MutexLock lock(mutex_);
+  return waiting_;
+}
+
 int FakeBim360Client::CallCount(Call call) const {
   MutexLock lock(mutex_);
   return std::count_if(asked_.begin(), asked_.end(),
@@ -226,8 +237,9 @@ void FakeBim360Client::ResetCalls() {
   asked_.clear();
 }
 
-absl::StatusOr<HubList> FakeBim360Client::ListHubs() {
-  ABSL_RETURN_IF_ERROR(Begin(Call::kListHubs, "", ""));
+absl::StatusOr<HubList> FakeBim360Client::ListHubs(
+    const std::stop_token& cancel) {
+  ABSL_RETURN_IF_ERROR(Begin(Call::kListHubs, "", "", cancel));
   MutexLock lock(mutex_);
   return HubList{
       {{kHubId, "Fake account", "US", "hubs:autodesk.bim360:Account"}},
@@ -235,8 +247,9 @@ absl::StatusOr<HubList> FakeBim360Client::ListHubs() {
 }
 
 absl::StatusOr<ProjectPage> FakeBim360Client::ListProjects(
-    absl::string_view hub_id, absl::string_view page_url) {
-  ABSL_RETURN_IF_ERROR(Begin(Call::kListProjects, hub_id, page_url));
+    absl::string_view hub_id, absl::string_view page_url,
+    const std::stop_token& cancel) {
+  ABSL_RETURN_IF_ERROR(Begin(Call::kListProjects, hub_id, page_url, cancel));
   if (hub_id != kHubId) return absl::NotFoundError("HTTP 404: no such hub");
   ABSL_ASSIGN_OR_RETURN(const size_t number, PageNumber(page_url));
   MutexLock lock(mutex_);
@@ -249,8 +262,9 @@ absl::StatusOr<ProjectPage> FakeBim360Client::ListProjects(
 }
 
 absl::StatusOr<FolderPage> FakeBim360Client::ListTopFolders(
-    absl::string_view hub_id, absl::string_view project_id) {
-  ABSL_RETURN_IF_ERROR(Begin(Call::kListTopFolders, project_id, ""));
+    absl::string_view hub_id, absl::string_view project_id,
+    const std::stop_token& cancel) {
+  ABSL_RETURN_IF_ERROR(Begin(Call::kListTopFolders, project_id, "", cancel));
   MutexLock lock(mutex_);
   const std::string root = RootOf(project_id);
   if (hub_id != kHubId || root == project_id) {
@@ -266,8 +280,9 @@ absl::StatusOr<FolderPage> FakeBim360Client::ListTopFolders(
 
 absl::StatusOr<FolderPage> FakeBim360Client::ListFolderContents(
     absl::string_view project_id, absl::string_view folder_id,
-    absl::string_view page_url) {
-  ABSL_RETURN_IF_ERROR(Begin(Call::kListFolderContents, folder_id, page_url));
+    absl::string_view page_url, const std::stop_token& cancel) {
+  ABSL_RETURN_IF_ERROR(
+      Begin(Call::kListFolderContents, folder_id, page_url, cancel));
   ABSL_ASSIGN_OR_RETURN(const size_t number, PageNumber(page_url));
   MutexLock lock(mutex_);
   const auto found = nodes_.find(ToString(folder_id));
@@ -299,8 +314,9 @@ absl::StatusOr<FolderPage> FakeBim360Client::ListFolderContents(
 }
 
 absl::StatusOr<SignedDownload> FakeBim360Client::SignDownload(
-    absl::string_view storage_urn, absl::Duration lifetime) {
-  ABSL_RETURN_IF_ERROR(Begin(Call::kSignDownload, storage_urn, ""));
+    absl::string_view storage_urn, absl::Duration lifetime,
+    const std::stop_token& cancel) {
+  ABSL_RETURN_IF_ERROR(Begin(Call::kSignDownload, storage_urn, "", cancel));
   MutexLock lock(mutex_);
   const auto scripted = downloads_.find(ToString(storage_urn));
   if (scripted != downloads_.end()) return scripted->second;
@@ -327,10 +343,12 @@ std::optional<absl::Duration> FakeBim360Client::ClockSkew() const {
 void FakeBim360Client::Cancel() {
   MutexLock lock(mutex_);
   cancelled_ = true;
+  changed_.NotifyAll();
 }
 
 absl::Status FakeBim360Client::Begin(Call call, absl::string_view id,
-                                     absl::string_view page_url) {
+                                     absl::string_view page_url,
+                                     const std::stop_token& cancel) {
   std::function<void(Call, const std::string&)> before_call;
   {
     MutexLock lock(mutex_);
@@ -338,8 +356,19 @@ absl::Status FakeBim360Client::Begin(Call call, absl::string_view id,
     before_call = before_call_;
   }
   if (before_call) before_call(call, ToString(id));
+  const std::stop_callback wake(cancel, [this] {
+    MutexLock lock(mutex_);
+    changed_.NotifyAll();
+  });
   MutexLock lock(mutex_);
-  if (cancelled_) return absl::CancelledError("the client was cancelled");
+  ++waiting_;
+  while (hold_calls_ && !cancelled_ && !cancel.stop_requested()) {
+    changed_.Wait(mutex_);
+  }
+  --waiting_;
+  if (cancelled_ || cancel.stop_requested()) {
+    return absl::CancelledError("the call was cancelled");
+  }
   for (Failure& failure : failures_) {
     const bool matches =
         failure.call == call && (failure.id.empty() || failure.id == id);

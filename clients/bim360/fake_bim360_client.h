@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -81,6 +82,12 @@ class FakeBim360Client : public Bim360Client {
   void SetBeforeCall(
       std::function<void(Call call, const std::string& id)> hook);
 
+  // While set, every call waits, as for a turn that does not come, until it
+  // is cancelled.
+  void HoldCalls(bool hold);
+  // Calls that wait so.
+  int WaitingCalls() const;
+
   // What was asked.
 
   int CallCount(Call call) const;
@@ -89,16 +96,19 @@ class FakeBim360Client : public Bim360Client {
   std::vector<std::string> PagesAsked(absl::string_view folder_id) const;
   void ResetCalls();
 
-  absl::StatusOr<HubList> ListHubs() override;
-  absl::StatusOr<ProjectPage> ListProjects(absl::string_view hub_id,
-                                           absl::string_view page_url) override;
+  absl::StatusOr<HubList> ListHubs(const std::stop_token& cancel) override;
+  absl::StatusOr<ProjectPage> ListProjects(
+      absl::string_view hub_id, absl::string_view page_url,
+      const std::stop_token& cancel) override;
   absl::StatusOr<FolderPage> ListTopFolders(
-      absl::string_view hub_id, absl::string_view project_id) override;
+      absl::string_view hub_id, absl::string_view project_id,
+      const std::stop_token& cancel) override;
   absl::StatusOr<FolderPage> ListFolderContents(
       absl::string_view project_id, absl::string_view folder_id,
-      absl::string_view page_url) override;
-  absl::StatusOr<SignedDownload> SignDownload(absl::string_view storage_urn,
-                                              absl::Duration lifetime) override;
+      absl::string_view page_url, const std::stop_token& cancel) override;
+  absl::StatusOr<SignedDownload> SignDownload(
+      absl::string_view storage_urn, absl::Duration lifetime,
+      const std::stop_token& cancel) override;
   std::optional<absl::Duration> ClockSkew() const override;
   void Cancel() override;
 
@@ -124,7 +134,8 @@ class FakeBim360Client : public Bim360Client {
   };
 
   absl::Status Begin(Call call, absl::string_view id,
-                     absl::string_view page_url) ABSL_LOCKS_EXCLUDED(mutex_);
+                     absl::string_view page_url, const std::stop_token& cancel)
+      ABSL_LOCKS_EXCLUDED(mutex_);
   Node& Find(absl::string_view folder_or_project_id)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Touch(const std::string& folder_id)
@@ -145,6 +156,9 @@ class FakeBim360Client : public Bim360Client {
   bool rollups_move_ ABSL_GUARDED_BY(mutex_) = true;
   int64_t changes_ ABSL_GUARDED_BY(mutex_) = 0;
   bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
+  bool hold_calls_ ABSL_GUARDED_BY(mutex_) = false;
+  int waiting_ ABSL_GUARDED_BY(mutex_) = 0;
+  CondVar changed_;
 };
 
 }  // namespace bimbackup::bim360

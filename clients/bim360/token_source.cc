@@ -22,23 +22,31 @@ TokenSource::TokenSource(std::string base_url, std::string client_id,
       caller_(caller),
       clock_(clock) {}
 
-absl::StatusOr<Secret> TokenSource::Get() {
+absl::StatusOr<Secret> TokenSource::Get(const std::stop_token& cancel) {
+  const std::stop_callback wake(cancel, [this] {
+    MutexLock lock(mutex_);
+    changed_.NotifyAll();
+  });
   {
     MutexLock lock(mutex_);
     // The fetch itself is bounded by its caller's attempts and deadlines.
-    while (fetching_) changed_.Wait(mutex_);
+    while (fetching_ && !cancel.stop_requested()) changed_.Wait(mutex_);
+    if (cancel.stop_requested()) {
+      return absl::CancelledError("the call to Autodesk was cancelled");
+    }
     const absl::Duration now = clock_.Monotonic();
     if (!token_.empty() && now < expires_) return token_;
     if (!failure_.ok() && now < failure_expires_) return failure_;
     fetching_ = true;
   }
   absl::Duration expires;
-  absl::StatusOr<Secret> fetched = Fetch(expires);
+  absl::StatusOr<Secret> fetched = Fetch(cancel, expires);
   MutexLock lock(mutex_);
   fetching_ = false;
   token_ = fetched.ok() ? *fetched : Secret();
   expires_ = expires;
-  failure_ = fetched.status();
+  failure_ =
+      absl::IsCancelled(fetched.status()) ? absl::OkStatus() : fetched.status();
   failure_expires_ = clock_.Monotonic() + kFailureLife;
   changed_.NotifyAll();
   return fetched;
@@ -49,10 +57,13 @@ void TokenSource::Invalidate(const Secret& token) {
   if (token_.Reveal() == token.Reveal()) token_ = Secret();
 }
 
-absl::StatusOr<Secret> TokenSource::Fetch(absl::Duration& expires) {
+absl::StatusOr<Secret> TokenSource::Fetch(const std::stop_token& cancel,
+                                          absl::Duration& expires) {
   ApiCall call;
+  call.cancel = cancel;
   call.what = "fetch an access token";
   call.endpoint_class = EndpointClass::kToken;
+  call.max_body_bytes = 64 << 10;
   call.request.method = "POST";
   call.request.url = base_url_ + "/authentication/v2/token";
   // The header only: with the id in the body as well, Autodesk answers 400.

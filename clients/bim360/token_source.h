@@ -3,6 +3,7 @@
 #ifndef CLIENTS_BIM360_TOKEN_SOURCE_H_
 #define CLIENTS_BIM360_TOKEN_SOURCE_H_
 
+#include <stop_token>
 #include <string>
 
 #include "absl/status/status.h"
@@ -18,7 +19,8 @@ namespace bimbackup::bim360 {
 // Fetches a two-legged token of the scope data:read, again at 90 % of its
 // life or after a 401: one fetch at a time, for everybody. A failed fetch is
 // remembered for five seconds, so that many callers do not hammer a server
-// that refuses. Thread-safe; what is passed in outlives it.
+// that refuses; one whose caller was cancelled is begun anew by the next.
+// Thread-safe; what is passed in outlives it.
 class TokenSource : public BearerSource {
  public:
   // `base_url` without a trailing slash.
@@ -27,13 +29,14 @@ class TokenSource : public BearerSource {
 
   // UNAUTHENTICATED when the credentials are refused, with what to do about
   // it; else as ApiCaller::Send.
-  absl::StatusOr<Secret> Get() override;
+  absl::StatusOr<Secret> Get(const std::stop_token& cancel) override;
 
   // No effect when that token has been replaced already.
   void Invalidate(const Secret& token) override;
 
  private:
-  absl::StatusOr<Secret> Fetch(absl::Duration& expires);
+  absl::StatusOr<Secret> Fetch(const std::stop_token& cancel,
+                               absl::Duration& expires);
   absl::Status Explain(const absl::Status& status) const;
 
   const std::string base_url_;

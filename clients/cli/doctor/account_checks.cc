@@ -138,7 +138,7 @@ std::vector<Project> CheckProjects(const AccountSettings& settings,
   int pages = 0;
   do {
     absl::StatusOr<bim360::ProjectPage> page =
-        client.ListProjects(settings.hub_id, page_url);
+        client.ListProjects(settings.hub_id, page_url, {});
     if (!page.ok()) {
       report.Fail("projects", page.status().message(),
                   absl::IsPermissionDenied(page.status())
@@ -163,10 +163,8 @@ std::vector<Project> CheckProjects(const AccountSettings& settings,
 }
 
 // Reads one byte and throws the rest away.
-absl::Status ReadFirstByte(const std::string& url,
+absl::Status ReadFirstByte(http::Request request,
                            http::HttpTransport& transport) {
-  http::Request request;
-  request.url = url;
   request.headers = {{"Range", "bytes=0-0"}};
   request.deadline = absl::Seconds(30);
   const absl::StatusOr<http::Response> response =
@@ -183,7 +181,7 @@ void CheckDownload(const FoundFile& file, Bim360Client& client,
                    http::HttpTransport& transport,
                    const http::HostPolicy& hosts, Report& report) {
   const absl::StatusOr<bim360::SignedDownload> download =
-      client.SignDownload(file.storage_urn, absl::Minutes(2));
+      client.SignDownload(file.storage_urn, absl::Minutes(2), {});
   if (!download.ok() || download->ranges.empty()) {
     report.Fail(
         "signed URL",
@@ -192,7 +190,9 @@ void CheckDownload(const FoundFile& file, Bim360Client& client,
     return;
   }
   const std::string& url = download->ranges[0].url;
-  if (const absl::Status allowed = hosts.Check(url); !allowed.ok()) {
+  http::Request request;
+  request.url = url;
+  if (const absl::Status allowed = hosts.Admit(request); !allowed.ok()) {
     report.Fail("signed URL", allowed.message(),
                 "where you trust that host, name it in --allowed_hosts "
                 "(BIMBACKUP_ALLOWED_HOSTS) of coordinator and workers");
@@ -200,7 +200,7 @@ void CheckDownload(const FoundFile& file, Bim360Client& client,
   }
   const absl::StatusOr<http::Url> parsed = http::ParseUrl(url);
   const std::string host = parsed.ok() ? parsed->host : WithoutQuery(url);
-  if (const absl::Status read = ReadFirstByte(url, transport); !read.ok()) {
+  if (const absl::Status read = ReadFirstByte(request, transport); !read.ok()) {
     report.Fail("first byte", absl::StrCat(host, ": ", read.message()),
                 absl::StrCat("let this machine and the workers open https "
                              "connections to ",
@@ -216,7 +216,7 @@ void CheckDownload(const FoundFile& file, Bim360Client& client,
 void CheckAccount(const AccountSettings& settings, Bim360Client& client,
                   http::HttpTransport& transport, const http::HostPolicy& hosts,
                   Report& report) {
-  const absl::StatusOr<HubList> hubs = client.ListHubs();
+  const absl::StatusOr<HubList> hubs = client.ListHubs({});
   if (!CheckToken(settings, hubs.status(), report)) return;
   CheckClock(client, report);
   if (!CheckHub(settings, hubs, report)) return;

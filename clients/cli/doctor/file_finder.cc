@@ -25,14 +25,14 @@ class Searcher {
   bool SearchProject(const bim360::Project& project) {
     result_.project_name = project.name;
     pending_.clear();
-    if (!Take(client_.ListTopFolders(hub_id_, project.id), project.name)) {
+    if (!Take(client_.ListTopFolders(hub_id_, project.id, {}), project.name)) {
       return calls_ >= kMaxCalls;
     }
     while (!pending_.empty() && calls_ < kMaxCalls) {
       const PendingFolder folder = std::move(pending_.back());
       pending_.pop_back();
       // The first page is enough.
-      if (Take(client_.ListFolderContents(project.id, folder.id, ""),
+      if (Take(client_.ListFolderContents(project.id, folder.id, "", {}),
                folder.path)) {
         ++result_.folders_listed;
       }

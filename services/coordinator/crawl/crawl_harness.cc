@@ -163,7 +163,7 @@ void CrawlHarness::AddChildren(const std::string& project_id,
 std::map<std::string, std::string> CrawlHarness::TrueTree() {
   std::map<std::string, std::string> tree;
   for (const bim360::Project& project :
-       Must(client.ListProjects(bim360::FakeBim360Client::kHubId, ""))
+       Must(client.ListProjects(bim360::FakeBim360Client::kHubId, "", {}))
            .projects) {
     tree[project.name] = "project";
     AddTrueChildren(project.id, project.root_folder_id, project.name, tree);
@@ -178,7 +178,7 @@ void CrawlHarness::AddTrueChildren(const std::string& project_id,
   std::string page_url;
   do {
     const bim360::FolderPage page =
-        Must(client.ListFolderContents(project_id, folder_id, page_url));
+        Must(client.ListFolderContents(project_id, folder_id, page_url, {}));
     for (const bim360::Folder& folder : page.folders) {
       const std::string child = absl::StrCat(path, "/", folder.name);
       tree[child] = absl::StrCat("folder ", folder.id);
