@@ -146,7 +146,8 @@ UPDATE backups SET
               WHERE f.unlisted IS NOT NULL AND t.blocked = 1),
   denied = (SELECT COUNT(*) FROM folders f JOIN frontier t ON t.task = f.task
             WHERE f.denied = 1 AND t.blocked = 1),
-  folders_skipped = MAX(folders_skipped, ?2 - folders_listed),
+  folders_skipped = MAX(0, ?2 - folders_listed
+    - (SELECT COUNT(*) FROM frontier WHERE kind = 2)),
   guarded = (SELECT COUNT(*) FROM gone)
     + (SELECT COUNT(*) FROM gone g CROSS JOIN files f ON f.folder = g.pk)
     + (SELECT COUNT(*) FROM files WHERE missing = 2 AND folder NOT IN gone)

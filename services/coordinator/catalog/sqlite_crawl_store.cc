@@ -73,11 +73,17 @@ void PushParent(WriteBatch& batch, BackupNumber backup, int64_t folder) {
   const std::optional<FolderRow> child = ReadFolder(database, folder);
   if (!child.has_value() || child->parent == 0) return;
   const std::optional<FolderRow> parent = ReadFolder(database, child->parent);
+  const int64_t crawl_task = ReadInt(database, 0, kReadCrawlTask, backup);
   if (!parent.has_value() || parent->task != 0 || parent->listed == kMadeUp ||
-      parent->listed > ReadInt(database, 0, kReadCrawlTask, backup)) {
+      parent->listed > crawl_task) {
     return;
   }
   const bool is_root = parent->parent == 0;
+  const std::optional<FolderRow> above = ReadFolder(database, parent->parent);
+  // This run has seen the parent unchanged, and is to list it all the same.
+  if (!is_root && above.has_value() && above->listed > crawl_task) {
+    --batch.Counters(backup).folders_skipped;
+  }
   PushTask(
       database,
       is_root ? FrontierTask::Kind::kTopFolders : FrontierTask::Kind::kFolder,

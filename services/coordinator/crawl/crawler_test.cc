@@ -1,7 +1,9 @@
 #include "services/coordinator/crawl/crawler.h"
 
+#include <algorithm>
 #include <atomic>
 #include <set>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
@@ -47,6 +49,16 @@ TEST_F(CrawlerTest, UnchangedAccountCostsOneCallPerProject) {
   EXPECT_EQ(second.counters.transfers, 0);
   EXPECT_EQ(second.counters.folders_skipped, 3);
   EXPECT_FALSE(harness_.IsChanged("b.1"));
+}
+
+TEST_F(CrawlerTest, CountsAFolderAsListedOrAsSkipped) {
+  harness_.Backup();
+  for (const int64_t recheck : {1, 2, 3, 100}) {
+    const catalog::BackupRecord backup = harness_.Backup(recheck);
+    const int64_t listed = std::min<int64_t>(recheck, 3);
+    EXPECT_EQ(backup.counters.folders_listed, listed);
+    EXPECT_EQ(backup.counters.folders_skipped, 3 - listed);
+  }
 }
 
 TEST_F(CrawlerTest, ListsAgainOnlyWhatChanged) {
@@ -181,6 +193,40 @@ TEST_F(CrawlerTest, CancelReturnsWhileACallIsInFlight) {
   }
   client().SetBeforeCall(nullptr);
   harness_.End(backup, catalog::BackupState::kCancelled);
+  harness_.Backup();
+  EXPECT_EQ(harness_.Tree(), harness_.TrueTree());
+}
+
+TEST_F(CrawlerTest, CancelEndsCallsThatWaitForTheirTurn) {
+  const catalog::BackupNumber backup = harness_.Start();
+  client().HoldCalls(true);
+  {
+    Crawler crawler(client(), *harness_.catalog, harness_.clock,
+                    harness_.Options(backup));
+    std::thread canceller([&] {
+      while (client().WaitingCalls() == 0) std::this_thread::yield();
+      crawler.Cancel();
+    });
+    EXPECT_THAT(crawler.Run(), StatusIs(absl::StatusCode::kCancelled));
+    canceller.join();
+  }
+  EXPECT_EQ(client().WaitingCalls(), 0);
+  client().HoldCalls(false);
+  harness_.End(backup, catalog::BackupState::kCancelled);
+  harness_.Backup();
+  EXPECT_EQ(harness_.Tree(), harness_.TrueTree());
+}
+
+TEST_F(CrawlerTest, TheDeadlineEndsCallsThatWaitForTheirTurn) {
+  const catalog::BackupNumber backup = harness_.Start();
+  CrawlerOptions options = harness_.Options(backup);
+  options.deadline = harness_.clock.Monotonic() + absl::Milliseconds(50);
+  client().HoldCalls(true);
+  ASSERT_OK_AND_ASSIGN(const CrawlResult result, Crawl(options));
+  EXPECT_FALSE(result.complete);
+  EXPECT_EQ(client().WaitingCalls(), 0);
+  client().HoldCalls(false);
+  harness_.End(backup, catalog::BackupState::kPartial);
   harness_.Backup();
   EXPECT_EQ(harness_.Tree(), harness_.TrueTree());
 }
