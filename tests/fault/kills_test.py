@@ -21,6 +21,8 @@ SEED = int(os.environ.get("BIMBACKUP_SEED") or random.randrange(1 << 32))
 KILLS = int(os.environ.get("BIMBACKUP_KILLS") or 20)
 ACCOUNT = ("--account=custom:projects=2,folders=60,files=240,"
            "bytes=240000000,largest=12000000")
+# So that what a dead worker held soon goes to others.
+LEASE = ("--lease_duration=5s",)
 SLOW = ("--api_latency=30ms", "--first_byte_latency=50ms",
         "--connection_bandwidth=1MB/s", "--limits=off")
 FAILPOINTS = (
@@ -93,7 +95,7 @@ def note_committed_pages(cluster, pages):
 
 def test_worker_killed_while_bytes_move():
     rng = random.Random(SEED)
-    with Cluster(BIN, (ACCOUNT, *SLOW),
+    with Cluster(BIN, (ACCOUNT, *SLOW), LEASE,
                  worker_flags=("--max_transfers=4",)) as cluster:
         cluster.start(workers=2)
         expect(cluster.cli("backup").returncode == 0, "backup starts")
@@ -115,7 +117,7 @@ def test_worker_killed_while_bytes_move():
 def test_coordinator_killed_while_bytes_move():
     rng = random.Random(SEED + 1)
     pages = {}
-    with Cluster(BIN, (ACCOUNT, *SLOW),
+    with Cluster(BIN, (ACCOUNT, *SLOW), LEASE,
                  worker_flags=("--max_transfers=4",)) as cluster:
         cluster.start(workers=2)
         expect(cluster.cli("backup").returncode == 0, "backup starts")
@@ -135,8 +137,8 @@ def test_coordinator_killed_while_bytes_move():
 
 def test_coordinator_killed_at_every_step():
     pages = {}
-    with Cluster(BIN, (ACCOUNT, "--size_scale=0.1",
-                       "--limits=off")) as cluster:
+    with Cluster(BIN, (ACCOUNT, "--size_scale=0.1", "--limits=off"),
+                 LEASE) as cluster:
         cluster.start(workers=2)
         for failpoint in FAILPOINTS:
             cluster.coordinator.terminate()
@@ -176,7 +178,7 @@ def put_file_of_several_parts(cluster):
 
 def test_worker_killed_at_every_step():
     with Cluster(BIN, ("--account=custom:projects=1,folders=5,files=40,"
-                       "bytes=4000000", "--limits=off")) as cluster:
+                       "bytes=4000000", "--limits=off"), LEASE) as cluster:
         put_file_of_several_parts(cluster)
         cluster.start(workers=1)
         for failpoint in WORKER_FAILPOINTS:

@@ -16,7 +16,7 @@ import time
 import check
 from check import expect
 from cluster import Cluster, wait_for
-from disks import Disk, WITHOUT_OVERRIDE, enter_namespace
+from disks import Disk, Mount, WITHOUT_OVERRIDE, enter_namespace
 from verify import check_backup
 
 BIN = pathlib.Path(sys.argv[1])
@@ -25,7 +25,7 @@ ACCOUNT = ("--account=custom:projects=2,folders=8,files=40,bytes=24000000,"
 # Slow enough that there is a middle to stop in.
 SLOW = ("--api_latency=40ms", "--connection_bandwidth=1MB/s")
 # How long a pause is watched for what should not happen in it.
-WATCHED_SECONDS = 4
+WATCHED_SECONDS = 3
 
 
 def requests(cluster, endpoint):
@@ -53,15 +53,16 @@ def await_pause(cluster, reason, words):
 
 
 def check_nothing_is_retried(cluster, allowed=0):
-    """Over a while, no more requests than `allowed` go out."""
+    """What had begun ends; then no more requests than `allowed` go out."""
     def made():
         return requests(cluster, "storage") + requests(cluster, "contents")
-    before = made()
-    deadline = time.monotonic() + WATCHED_SECONDS
-    while time.monotonic() < deadline:
-        expect(made() - before <= allowed,
-               f"{made() - before} requests while paused")
-        time.sleep(0.2)
+
+    def in_a_while():
+        before = made()
+        time.sleep(WATCHED_SECONDS)
+        return made() - before
+    wait_for("it is quiet", lambda: in_a_while() <= allowed, 40)
+    expect(in_a_while() <= allowed, "it tries over and over")
 
 
 def check_end(cluster):
@@ -196,7 +197,7 @@ def test_storage_that_vanishes_and_comes_back():
         disk.unplug()
         await_pause(cluster, "storage_missing", "is it mounted?")
         counted = stored(cluster)
-        check_nothing_is_retried(cluster, allowed=40)
+        check_nothing_is_retried(cluster)
         expect(stored(cluster) == counted, "counted what may be gone")
         expect(not os.listdir(cluster.storage),
                f"written beneath the mount: {os.listdir(cluster.storage)}")
@@ -210,18 +211,15 @@ def test_storage_that_one_worker_has_lost():
         cluster.start(workers=0)
         mount = cluster.folder / "mount"
         mount.mkdir()
-        own = Disk(mount, 1)
-        own._source = cluster.storage
-        own.plug()
-        worker = cluster.add_worker(storage=mount)
-        worker.await_log("connected to the coordinator")
-        own.unplug()
-        worker.await_log("is it mounted")
-        start_backup(cluster)
-        await_pause(cluster, "worker_storage", "is it mounted?")
-        own.plug()
-        check_end(cluster)
-        own.unplug()
+        with Mount(cluster.storage, mount) as own:
+            worker = cluster.add_worker(storage=mount)
+            worker.await_log("connected to the coordinator")
+            own.unplug()
+            worker.await_log("is it mounted")
+            start_backup(cluster)
+            await_pause(cluster, "worker_storage", "is it mounted?")
+            own.plug()
+            check_end(cluster)
 
 
 def test_folder_for_temporary_files_that_is_denied():

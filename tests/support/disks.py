@@ -38,25 +38,19 @@ def run(*command):
                    capture_output=True)
 
 
-class Disk:
-    """A small file system in memory, mounted at a folder that is there."""
+class Mount:
+    """A folder that is shown at another one, which is there, too."""
 
-    def __init__(self, folder, megabytes):
+    def __init__(self, source, folder):
+        self._source = pathlib.Path(source)
         self.folder = pathlib.Path(folder)
-        self._source = self.folder.parent / f"{self.folder.name}.disk"
-        self._megabytes = megabytes
 
     def __enter__(self):
-        self._source.mkdir()
-        run("mount", "-t", "tmpfs", "-o", f"size={self._megabytes}m", "tmpfs",
-            self._source)
         self.plug()
         return self
 
     def __exit__(self, kind, value, trace):
         subprocess.run(["umount", "-l", self.folder], capture_output=True,
-                       timeout=30, check=False)
-        subprocess.run(["umount", "-l", self._source], capture_output=True,
                        timeout=30, check=False)
 
     def plug(self):
@@ -66,6 +60,38 @@ class Disk:
     def unplug(self):
         """Unmounts it there, though processes have files open on it."""
         run("umount", "-l", self.folder)
+
+    def set_read_only(self):
+        """Takes a moment in which nobody has a file open for writing."""
+        def remounted():
+            done = subprocess.run(
+                ["mount", "-o", "remount,ro,bind", self.folder],
+                capture_output=True, timeout=30, check=False)
+            return done.returncode == 0
+        wait_for(f"{self.folder} is read-only", remounted)
+
+    def set_writable(self):
+        run("mount", "-o", "remount,rw,bind", self.folder)
+
+
+class Disk(Mount):
+    """A small file system in memory, mounted at a folder that is there."""
+
+    def __init__(self, folder, megabytes):
+        folder = pathlib.Path(folder)
+        super().__init__(folder.parent / f"{folder.name}.disk", folder)
+        self._megabytes = megabytes
+
+    def __enter__(self):
+        self._source.mkdir()
+        run("mount", "-t", "tmpfs", "-o", f"size={self._megabytes}m", "tmpfs",
+            self._source)
+        return super().__enter__()
+
+    def __exit__(self, kind, value, trace):
+        super().__exit__(kind, value, trace)
+        subprocess.run(["umount", "-l", self._source], capture_output=True,
+                       timeout=30, check=False)
 
     def fill(self, leave_megabytes=0):
         """Fills it with a file of somebody else's, but for some room."""
@@ -84,15 +110,3 @@ class Disk:
 
     def make_room(self):
         (self._source / "filler").unlink()
-
-    def set_read_only(self):
-        """Takes a moment in which nobody has a file open for writing."""
-        def remounted():
-            done = subprocess.run(
-                ["mount", "-o", "remount,ro,bind", self.folder],
-                capture_output=True, timeout=30, check=False)
-            return done.returncode == 0
-        wait_for(f"{self.folder} is read-only", remounted)
-
-    def set_writable(self):
-        run("mount", "-o", "remount,rw,bind", self.folder)

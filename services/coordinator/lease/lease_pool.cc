@@ -164,6 +164,7 @@ absl::Status LeasePool::BeginBackup(catalog::BackupNumber backup,
     bytes_moved_ = 0;
     drained_ = false;
     credential_problem_.clear();
+    catalog_problem_ = absl::OkStatus();
     table_.Clear();
     ABSL_RETURN_IF_ERROR(
         RestoreLeases(clock_.Monotonic() + options_.lease_life));

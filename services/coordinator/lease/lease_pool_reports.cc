@@ -45,6 +45,7 @@ void LeasePool::TakeCall(Call call) {
     if (earlier.report.worker_id == worker_id) earlier.due = true;
   }
   workers_.Report(call.report, now, clock_.Now());
+  if (!call.report.storage_problem.empty()) gate_.Check(now);
   for (const int64_t id : table_.Unnamed(call.report, call.sequence)) {
     spdlog::debug("worker {} never got the lease of transfer {}", worker_id,
                   id);
@@ -59,10 +60,6 @@ void LeasePool::TakeCall(Call call) {
 
 void LeasePool::TakeResults(Call& call) {
   for (const TransferResult& result : call.report.results) {
-    if (!backup_.has_value()) {
-      call.answer.acknowledged.push_back(result.transfer_id);
-      continue;
-    }
     switch (settler_.AddResult(call.report.worker_id, result)) {
       case Settler::Acknowledge::kNow:
         call.answer.acknowledged.push_back(result.transfer_id);
@@ -110,8 +107,9 @@ void LeasePool::ExpireLeases() {
 
 void LeasePool::CommitEndings() {
   absl::Status status;
-  if (backup_.has_value()) {
-    status = settler_.Commit(*backup_);
+  // Also where no backup is open: what it left behind may still come.
+  if (!settler_.empty()) {
+    status = settler_.Commit(backup_.value_or(0));
     NoteCatalog(status);
   }
   for (Call& call : calls_) {

@@ -45,6 +45,8 @@ class Settler {
   // A transfer that could not be signed.
   void AddSigningFailure(int64_t id, const absl::Status& status);
 
+  bool empty() const { return endings_.empty(); }
+
   // Applies what was gathered. On an error nothing is settled: leases stand,
   // and lost or unsigned transfers are looked at again soon.
   absl::Status Commit(catalog::BackupNumber backup);
@@ -77,6 +79,9 @@ class Settler {
   Acknowledge AddStored(absl::string_view worker_id,
                         const TransferResult& result, bool current);
   Acknowledge AddLate(absl::string_view worker_id,
+                      const TransferResult& result);
+  // Keeps a late failure, which changes nothing, for people.
+  void AddLateAttempt(absl::string_view worker_id,
                       const TransferResult& result);
   // Counts the ending and adds the update that follows from it.
   void AddFailure(absl::string_view worker_id, const TransferResult& result,
