@@ -33,8 +33,8 @@ class Entry {
     std::string text = FindString(value_, path);
     if (text.size() > max_bytes && problem_.empty()) {
       problem_ =
-          absl::StrCat("has a ", *std::prev(path.end()), " of ", text.size(),
-                       " bytes, over the limit of ", max_bytes);
+          absl::StrCat("has a field ", *std::prev(path.end()), " of ",
+                       text.size(), " bytes, over the limit of ", max_bytes);
     }
     return text;
   }

@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
+#include "services/common/excerpt.h"
 
 namespace bimbackup {
 namespace {
@@ -37,7 +38,7 @@ void LetLastValueWin(CLI::App& app) {
 
 absl::Status BadValue(absl::string_view text, absl::string_view expected) {
   return absl::InvalidArgumentError(
-      absl::StrCat("\"", text, "\" is not ", expected));
+      absl::StrCat("\"", Excerpt(text), "\" is not ", expected));
 }
 
 }  // namespace
@@ -145,7 +146,7 @@ absl::StatusOr<double> ParseShareFlag(absl::string_view text) {
   absl::string_view rest = text;
   double percent = 0;
   if (!absl::ConsumeSuffix(&rest, "%") || !absl::SimpleAtod(rest, &percent) ||
-      !std::isfinite(percent) || percent <= 0) {
+      !std::isfinite(percent) || percent / 100 <= 0) {
     return BadValue(text, "a share such as 90% or unlimited");
   }
   return percent / 100;

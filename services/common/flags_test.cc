@@ -74,7 +74,7 @@ TEST(FlagsTest, Shares) {
   EXPECT_THAT(ParseShareFlag("90%"), IsOkAndHolds(0.9));
   EXPECT_THAT(ParseShareFlag("1000%"), IsOkAndHolds(10));
   EXPECT_TRUE(std::isinf(ParseShareFlag("unlimited").value()));
-  for (const char* bad : {"", "90", "0%", "-5%", "%", "inf%"}) {
+  for (const char* bad : {"", "90", "0%", "-5%", "%", "inf%", "1e-322%"}) {
     EXPECT_THAT(ParseShareFlag(bad),
                 StatusIs(absl::StatusCode::kInvalidArgument))
         << bad;

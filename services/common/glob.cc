@@ -6,11 +6,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "services/common/excerpt.h"
 
 namespace bimbackup {
 namespace {
 
 constexpr char kAnyDepth[] = "**";
+
+// Every name of an account is compared with it.
+constexpr size_t kMaxPatternBytes = 1024;
 
 // Takes the first character off `text`; a byte that is not UTF-8 counts as
 // one.
@@ -139,6 +143,11 @@ absl::Status CheckComponent(absl::string_view component) {
 }  // namespace
 
 absl::StatusOr<Glob> Glob::Parse(absl::string_view pattern) {
+  if (pattern.size() > kMaxPatternBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the glob \"", Excerpt(pattern, 40),
+                     "\" is over the limit of ", kMaxPatternBytes, " bytes"));
+  }
   Glob glob;
   for (absl::string_view component : absl::StrSplit(pattern, '/')) {
     const absl::Status status = CheckComponent(component);

@@ -18,9 +18,9 @@ namespace bimbackup {
 // counts. A value; const methods are thread-safe.
 class Glob {
  public:
-  // INVALID_ARGUMENT, saying why, for an empty pattern or component, an open
-  // or empty set, a range that runs backwards, `**` beside other characters,
-  // or a trailing `\`.
+  // INVALID_ARGUMENT, saying why, for a pattern of more than 1,024 bytes, an
+  // empty pattern or component, an open or empty set, a range that runs
+  // backwards, `**` beside other characters, or a trailing `\`.
   static absl::StatusOr<Glob> Parse(absl::string_view pattern);
 
   bool Matches(const std::vector<std::string>& path) const;

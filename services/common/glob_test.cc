@@ -82,6 +82,13 @@ TEST(GlobTest, KnowsWhetherSomethingBelowCouldMatch) {
   EXPECT_TRUE(deep.MatchesBelow({"Tower", "a", "b", "c"}));
 }
 
+TEST(GlobTest, RefusesAPatternThatIsTooLong) {
+  EXPECT_OK(Glob::Parse(std::string(1024, 'x')));
+  EXPECT_THAT(Glob::Parse(std::string(1 << 20, 'x')),
+              absl_testing::StatusIs(absl::StatusCode::kInvalidArgument,
+                                     testing::HasSubstr("limit of 1024")));
+}
+
 TEST(GlobTest, KnowsWhetherEverythingBelowMatches) {
   ASSERT_OK_AND_ASSIGN(const Glob glob, Glob::Parse("Tower/Plans/**"));
   EXPECT_FALSE(glob.MatchesAllBelow({"Tower"}));
