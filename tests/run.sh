@@ -70,7 +70,10 @@ for path in sys.argv[1:]:
     ast.parse(open(path).read(), path)
 EOF
 }
-run_style() { report check_format check_protos check_scripts; }
+check_table() {
+  step 60 "tests named in README" python3 tests/support/check_table.py
+}
+run_style() { report check_format check_protos check_scripts check_table; }
 
 build_release() {
   step 2700 "release build" sh -c \
@@ -143,7 +146,7 @@ run_suite() {
 }
 
 export -f step report run_ctest check_format check_protos check_scripts \
-  build_release
+  check_table build_release
 export logs
 for suite in "${all[@]}"; do export -f "run_$suite"; done
 

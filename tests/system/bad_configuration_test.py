@@ -244,6 +244,15 @@ def test_command_line_tool():
     expect("127.0.0.1:1" in done.stderr, done.stderr)
 
 
+def test_file_scan_flag_on_either_side_of_scan():
+    flag = "--file_scan=127.0.0.1:1"
+    for arguments in ((flag, "scan", "a.txt"), ("scan", flag, "a.txt"),
+                      ("scan", "a.txt", flag)):
+        done = run("bimbackup", *arguments)
+        expect(done.returncode == 4, f"exit {done.returncode}: {done.stderr}")
+        expect("127.0.0.1:1" in done.stderr, done.stderr)
+
+
 TESTS = [value for name, value in sorted(globals().items())
          if name.startswith("test_")]
 

@@ -14,12 +14,13 @@ constexpr int64_t kReadBackBytes = 256 << 10;
 
 }  // namespace
 
-DigestFrontier::DigestFrontier(bool with_sha1) : sha256_(DigestKind::kSha256) {
+DigestFrontier::DigestFrontier(bool with_sha1, bool with_sha256) {
+  if (with_sha256) sha256_.emplace(DigestKind::kSha256);
   if (with_sha1) sha1_.emplace(DigestKind::kSha1);
 }
 
 void DigestFrontier::Update(absl::string_view bytes) {
-  sha256_.Update(bytes);
+  if (sha256_.has_value()) sha256_->Update(bytes);
   if (sha1_.has_value()) sha1_->Update(bytes);
 }
 
@@ -77,7 +78,10 @@ absl::StatusOr<bool> DigestFrontier::CatchUp(storage::BlobWriter& writer,
         return size > 0;
       }
     }
-    auto read = writer.ReadAt(position, buffer.get(), size);
+    absl::StatusOr<size_t> read = size;
+    if (sha256_.has_value() || sha1_.has_value()) {
+      read = writer.ReadAt(position, buffer.get(), size);
+    }
     if (read.ok() && *read == 0) {
       read = absl::DataLossError(
           absl::StrCat("bytes written at ", position, " cannot be read back"));
@@ -100,7 +104,7 @@ int64_t DigestFrontier::position() const {
 
 DigestFrontier::Digests DigestFrontier::Finish() {
   Digests digests;
-  digests.sha256 = sha256_.FinishHex();
+  if (sha256_.has_value()) digests.sha256 = sha256_->FinishHex();
   if (sha1_.has_value()) digests.sha1 = sha1_->FinishHex();
   return digests;
 }

@@ -21,7 +21,9 @@ namespace bimbackup::engine {
 // frontier gets there. Thread-safe; CatchUp() is for one thread at a time.
 class DigestFrontier {
  public:
-  explicit DigestFrontier(bool with_sha1);
+  // Without any digest, which only benchmarks want, positions are counted and
+  // nothing is read back.
+  explicit DigestFrontier(bool with_sha1, bool with_sha256 = true);
 
   // Tells of bytes that were just written. Returns true when bytes wait to
   // be read back and no CatchUp() was asked for yet.
@@ -38,7 +40,7 @@ class DigestFrontier {
   // Bytes digested: all before this offset.
   int64_t position() const;
 
-  // Lower-case hexadecimal; `sha1` is empty where it was not asked for.
+  // Lower-case hexadecimal; empty where not asked for.
   struct Digests {
     std::string sha256;
     std::string sha1;
@@ -52,7 +54,7 @@ class DigestFrontier {
   bool WantsCatchUp() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   // For whoever has set digesting_.
-  Digest sha256_;
+  std::optional<Digest> sha256_;
   std::optional<Digest> sha1_;
 
   mutable Mutex mutex_;

@@ -132,5 +132,17 @@ TEST(DigestFrontierTest, AgreesWhateverTheOrderAndTheThreads) {
   EXPECT_EQ(frontier.Finish().sha256, Sha256Hex(bytes));
 }
 
+TEST(DigestFrontierTest, WithoutDigestsReadsNothingBack) {
+  MemoryWriter writer("");
+  DigestFrontier frontier(/*with_sha1=*/false, /*with_sha256=*/false);
+  const std::string bytes(1000, 'x');
+  EXPECT_FALSE(frontier.OnWritten(500, Piece(bytes, 500, 1000)));
+  EXPECT_TRUE(frontier.OnWritten(0, Piece(bytes, 0, 500)));
+  EXPECT_THAT(frontier.CatchUp(writer, 1 << 20),
+              absl_testing::IsOkAndHolds(false));
+  EXPECT_EQ(frontier.position(), 1000);
+  EXPECT_EQ(frontier.Finish().sha256, "");
+}
+
 }  // namespace
 }  // namespace bimbackup::engine

@@ -52,6 +52,9 @@ struct EngineOptions {
   int64_t large_from = 1 << 20;
   // Blobs whose bytes are in and whose commit is awaited, at most.
   int commits_at_once = 256;
+  // Whether bytes are digested. Without it, for benchmarks alone, sizes are
+  // all that is compared, and blobs are named by the digest of their URN.
+  bool digests = true;
   // Threads for what may block on the storage.
   int threads = 8;
 

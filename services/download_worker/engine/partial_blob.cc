@@ -13,20 +13,23 @@ namespace {
 // the other events of the transfer in between.
 constexpr int64_t kCatchUpBytes = 32 << 20;
 
-std::unique_ptr<DigestFrontier> NewFrontier(const Source& source) {
-  return std::make_unique<DigestFrontier>(!source.sha1.empty());
-}
-
 }  // namespace
 
 PartialBlob::PartialBlob(std::unique_ptr<storage::BlobWriter> writer,
                          std::string storage_urn, const Source& source,
-                         int64_t journal_from)
+                         int64_t journal_from, bool digests)
     : writer_(std::move(writer)),
       storage_urn_(std::move(storage_urn)),
       journal_from_(journal_from),
+      digests_(digests),
       frontier_(NewFrontier(source)) {
   SetSource(source);
+}
+
+std::unique_ptr<DigestFrontier> PartialBlob::NewFrontier(
+    const Source& source) const {
+  return std::make_unique<DigestFrontier>(digests_ && !source.sha1.empty(),
+                                          digests_);
 }
 
 void PartialBlob::TakeSource(const Source& source) {

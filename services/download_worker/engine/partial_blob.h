@@ -28,9 +28,10 @@ class PartialBlob {
  public:
   // Files of `journal_from` bytes or more have their ranges recorded for a
   // later attempt, and so have those of which something was recovered.
+  // `digests` as in EngineOptions.
   PartialBlob(std::unique_ptr<storage::BlobWriter> writer,
               std::string storage_urn, const Source& source,
-              int64_t journal_from);
+              int64_t journal_from, bool digests);
 
   // Takes note of what an answer tells of the object, or compares it with
   // what earlier ones told. FAILED_PRECONDITION when it is another object,
@@ -91,12 +92,14 @@ class PartialBlob {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status PinEtag(const PartHead& head)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::unique_ptr<DigestFrontier> NewFrontier(const Source& source) const;
   void TakeSource(const Source& source) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool Journaled() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::unique_ptr<storage::BlobWriter> writer_;
   const std::string storage_urn_;
   const int64_t journal_from_;
+  const bool digests_;
   std::unique_ptr<DigestFrontier> frontier_;
   std::atomic<int64_t> bytes_done_ = 0;
 

@@ -72,7 +72,8 @@ void TransferRun::Open() {
     return;
   }
   blob_ = std::make_unique<PartialBlob>(*std::move(writer), task_.storage_urn,
-                                        source_, options_.journal_from);
+                                        source_, options_.journal_from,
+                                        options_.digests);
   started_at_ = Now();
   SetDeadline();
   PartSizes sizes = options_.parts;

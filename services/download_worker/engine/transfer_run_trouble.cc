@@ -173,7 +173,8 @@ void TransferRun::AfterFailedSigning(const absl::Status& status) {
   } else if (absl::IsResourceExhausted(status) ||
              absl::IsPermissionDenied(status)) {
     Fail(Outcome::kRefused, message);
-  } else if (absl::IsInvalidArgument(status)) {
+  } else if (absl::IsInvalidArgument(status) || absl::IsDataLoss(status)) {
+    // An answer that makes no sense was asked for twice already.
     Fail(Outcome::kInvalid, message);
   } else if (++failed_signings_ >= options_.backoff.max_attempts) {
     Fail(Outcome::kRetryable, message);
