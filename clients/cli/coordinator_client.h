@@ -12,6 +12,7 @@
 #include "absl/time/time.h"
 #include "bimbackup/v1/coordinator_service.grpc.pb.h"
 #include "services/common/clock.h"
+#include "services/common/rpc/channel.h"
 #include "services/common/rpc/grpc_status.h"
 
 namespace bimbackup::cli {
@@ -20,10 +21,12 @@ namespace bimbackup::cli {
 class CoordinatorClient {
  public:
   // `clock` outlives the client.
-  CoordinatorClient(std::string target, Clock& clock);
+  CoordinatorClient(const rpc::Target& target, Clock& clock);
 
   const std::string& target() const { return target_; }
   Clock& clock() const { return clock_; }
+  // For streams, whose callers bound each wait themselves.
+  v1::CoordinatorService::Stub& stub() const { return *stub_; }
 
   // One unary call, such as Call(&Stub::GetBackup, request), for at most 30
   // s. The server's status, its message preceded by the target where the

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <utility>
 
 #include "absl/memory/memory.h"
@@ -31,6 +32,25 @@ absl::StatusOr<UniqueFd> OpenRoot(const std::string& path, bool dry_run) {
   return ErrnoStatus(errno, "open the folder", path);
 }
 
+// A storage that is restored into would mix what it keeps with what people
+// change.
+absl::Status CheckOutsideStorage(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  fs::path at = fs::weakly_canonical(fs::absolute(path, error), error);
+  while (!at.empty()) {
+    if (fs::exists(at / "bimbackup.json", error) ||
+        fs::exists(at / "blobs" / "sha256", error)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(path, " lies in the storage ", at.string(),
+                       "; restore into a folder outside it"));
+    }
+    if (at == at.parent_path()) break;
+    at = at.parent_path();
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 Folder::~Folder() {
@@ -53,6 +73,7 @@ Destination::Destination(std::shared_ptr<Folder> root, bool dry_run)
 
 absl::StatusOr<std::unique_ptr<Destination>> Destination::Open(
     const std::string& path, bool dry_run) {
+  ABSL_RETURN_IF_ERROR(CheckOutsideStorage(path));
   ABSL_ASSIGN_OR_RETURN(UniqueFd fd, OpenRoot(path, dry_run));
   auto destination = absl::WrapUnique(
       new Destination(std::make_shared<Folder>(std::move(fd), ""), dry_run));

@@ -47,7 +47,8 @@ class Folder {
 class Destination {
  public:
   // Makes the folder where its parent exists, and finds out what it can hold.
-  // A dry run makes and writes nothing.
+  // A dry run makes and writes nothing. INVALID_ARGUMENT for one that lies in
+  // a storage.
   static absl::StatusOr<std::unique_ptr<Destination>> Open(
       const std::string& path, bool dry_run);
 

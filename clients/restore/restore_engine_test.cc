@@ -270,6 +270,16 @@ TEST_F(RestoreTest, OneUnreadableBlobIsOneFailure) {
   EXPECT_EQ(summary_.restored, 2);
 }
 
+TEST_F(RestoreTest, RefusesToRestoreIntoAStorage) {
+  PutSnapshot({storage_.Folder(""), storage_.File("a", "a")});
+  for (const char* folder : {"", "/latest", "/blobs/../x"}) {
+    options_.destination = storage_.path() + folder;
+    EXPECT_THAT(Run(), StatusIs(absl::StatusCode::kInvalidArgument,
+                                HasSubstr("lies in the storage")));
+  }
+  EXPECT_FALSE(std::filesystem::exists(storage_.path() + "/Tower"));
+}
+
 TEST_F(RestoreTest, SaysWhenTheDestinationCannotBe) {
   PutSnapshot({storage_.Folder(""), storage_.File("a", "a")});
   options_.destination = folder_ / "no/such/parent";

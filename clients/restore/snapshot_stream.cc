@@ -42,8 +42,12 @@ absl::StatusOr<EntryBatch> SnapshotStream::Next() {
   EntryBatch batch;
   batch.snapshot_id = cursor_->snapshot().id;
   SetTotals(batch);
+  bytes_ = 0;
   for (int steps = 0; steps < kMaxSteps; ++steps) {
-    if (batch.entries.size() == kMaxBatchEntries) return batch;
+    if (batch.entries.size() == kMaxBatchEntries ||
+        bytes_ >= snapshots::kMaxMessageBytes) {
+      return batch;
+    }
     if (cursor_->project() == nullptr) {
       if (!found_ && damage_.empty() && !selector_.everything()) {
         return absl::NotFoundError("none of the paths stands in the snapshot");
@@ -74,6 +78,7 @@ absl::Status SnapshotStream::Step(EntryBatch& batch) {
   }
   if (selector_.Selects(**entry)) {
     found_ = true;
+    bytes_ += snapshots::MessageBytes(**entry);
     batch.entries.push_back(std::move(**entry));
   }
   cursor_->Pass();

@@ -3,6 +3,7 @@
 #ifndef CLIENTS_RESTORE_SNAPSHOT_STREAM_H_
 #define CLIENTS_RESTORE_SNAPSHOT_STREAM_H_
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -39,6 +40,8 @@ class SnapshotStream : public EntryStream {
   PathSelector selector_;
   std::vector<std::string> damage_;
   bool found_ = false;
+  // Of the batch that is made, as messages.
+  size_t bytes_ = 0;
 };
 
 }  // namespace bimbackup::restore

@@ -106,6 +106,21 @@ TEST_P(SourceContractTest, GivesEveryEntryInOrder) {
   EXPECT_THAT(listing.damage, IsEmpty());
 }
 
+TEST_P(SourceContractTest, LongPathsMakeShortBatches) {
+  std::vector<ManifestEntry> entries = {storage_.Folder("")};
+  for (int i = 0; i < 999; ++i) {
+    ManifestEntry entry = storage_.Folder(absl::StrFormat("%03d", i));
+    for (int depth = 0; depth < 30; ++depth) {
+      entry.path.push_back(std::string(250, 'x'));
+    }
+    entries.push_back(std::move(entry));
+  }
+  storage_.PutSnapshot(1, {storage_.PutManifest(entries)});
+  const Listing listing = List({});
+  EXPECT_OK(listing.status);
+  EXPECT_THAT(listing.entries, SizeIs(1000));
+}
+
 TEST_P(SourceContractTest, SaysHowMuchAWholeSnapshotIs) {
   storage_.PutSnapshot(
       1, {storage_.PutManifest({storage_.Folder(""), storage_.File("a", "12"),

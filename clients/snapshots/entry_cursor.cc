@@ -85,4 +85,12 @@ void EntryCursor::NextProject() {
   position_.line = 0;
 }
 
+size_t MessageBytes(const ManifestEntry& entry) {
+  // Ids, a digest, numbers.
+  size_t bytes = 512 + entry.project_name.size() + entry.stored_path.size() +
+                 entry.reason.size();
+  for (const std::string& name : entry.path) bytes += name.size() + 4;
+  return bytes;
+}
+
 }  // namespace bimbackup::snapshots

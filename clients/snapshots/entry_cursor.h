@@ -3,10 +3,12 @@
 #ifndef CLIENTS_SNAPSHOTS_ENTRY_CURSOR_H_
 #define CLIENTS_SNAPSHOTS_ENTRY_CURSOR_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -72,6 +74,11 @@ class EntryCursor {
   bool project_ended_ = false;
   std::optional<storage::format::ManifestEntry> entry_;
 };
+
+// About how large an entry is as a message. Lists that travel are bounded by
+// this as well: long paths would make a page of many larger than gRPC bears.
+size_t MessageBytes(const storage::format::ManifestEntry& entry);
+inline constexpr size_t kMaxMessageBytes = size_t{1} << 20;
 
 }  // namespace bimbackup::snapshots
 

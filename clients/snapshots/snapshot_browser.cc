@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "clients/storage/format/protection.h"
 #include "services/common/status_macros.h"
 
 namespace bimbackup::snapshots {
@@ -38,6 +39,8 @@ absl::Status AddSnapshot(storage::Storage& storage, const std::string& id,
   } else {
     return snapshot.status();
   }
+  ABSL_ASSIGN_OR_RETURN(listed.is_protected,
+                        storage::format::IsProtected(storage, id));
   page.snapshots.push_back(std::move(listed));
   return absl::OkStatus();
 }
@@ -105,7 +108,11 @@ absl::StatusOr<bool> SnapshotBrowser::AddEntries(
     ABSL_ASSIGN_OR_RETURN(ManifestEntry * entry, cursor.Peek());
     if (entry == nullptr) return true;
     if (Matches(*entry, glob)) {
-      if (static_cast<int>(page.entries.size()) == limit) return false;
+      if (static_cast<int>(page.entries.size()) == limit ||
+          page.bytes >= kMaxMessageBytes) {
+        return false;
+      }
+      page.bytes += MessageBytes(*entry);
       page.entries.push_back(std::move(*entry));
     }
     cursor.Pass();

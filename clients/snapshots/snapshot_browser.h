@@ -24,6 +24,8 @@ namespace bimbackup::snapshots {
 
 struct EntryPage {
   std::vector<storage::format::ManifestEntry> entries;
+  // Of the entries, as messages.
+  size_t bytes = 0;
   // Nothing after the last page.
   std::optional<EntryPosition> next;
 };
@@ -33,6 +35,8 @@ struct ListedSnapshot {
   storage::format::Snapshot snapshot;
   // Why it cannot be read; empty where it can.
   std::string damage;
+  // No rule forgets it.
+  bool is_protected = false;
 };
 
 struct SnapshotPage {
@@ -56,10 +60,11 @@ class SnapshotBrowser {
   // The id itself, or the newest's for "-". NOT_FOUND.
   absl::StatusOr<std::string> Resolve(absl::string_view snapshot_id);
 
-  // Up to `limit` entries from `start` on whose "<project>/<path>" matches
-  // `glob`, where given. Between entries `cancelled` is asked whether to give
-  // up. A `start` that a page named as its next costs no more than its page
-  // while it is asked for soon. DATA_LOSS, naming it, for a damaged manifest.
+  // Up to `limit` entries, fewer where they are large, from `start` on whose
+  // "<project>/<path>" matches `glob`, where given. Between entries `cancelled`
+  // is asked whether to give up. A `start` that a page named as its next costs
+  // no more than its page while it is asked for soon. DATA_LOSS, naming it, for
+  // a damaged manifest.
   absl::StatusOr<EntryPage> ListEntries(const EntryPosition& start,
                                         const Glob* glob, int limit,
                                         const std::function<bool()>& cancelled);

@@ -76,6 +76,21 @@ TEST_F(SnapshotBrowserTest, PagesHoldEveryEntryOnceInOrder) {
   EXPECT_EQ(ReadPages(3), whole);
 }
 
+TEST_F(SnapshotBrowserTest, LongPathsMakeShortPages) {
+  std::vector<storage::format::ManifestEntry> entries = {fixture_.Folder("")};
+  for (int i = 0; i < 600; ++i) {
+    auto entry = fixture_.Folder(absl::StrFormat("%03d", i));
+    entry.path.push_back(std::string(5000, 'x'));
+    entries.push_back(entry);
+  }
+  fixture_.PutSnapshot(1, {fixture_.PutManifest(entries)});
+  EntryPosition start{fixture_.Id(1), 0, 0};
+  const auto page = browser_.ListEntries(start, nullptr, 1000, Never);
+  ASSERT_OK(page);
+  EXPECT_LT(page->entries.size(), 300);
+  EXPECT_THAT(ReadPages(1000), SizeIs(601));
+}
+
 TEST_F(SnapshotBrowserTest, FiltersByAGlob) {
   PutAccount(10);
   const Glob glob = *Glob::Parse("Beta/*3.txt");

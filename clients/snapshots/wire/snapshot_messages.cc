@@ -69,10 +69,14 @@ v1::Snapshot ToProto(const storage::format::Snapshot& snapshot) {
 }
 
 v1::Snapshot ToProto(const ListedSnapshot& listed) {
-  if (listed.damage.empty()) return ToProto(listed.snapshot);
   v1::Snapshot out;
-  out.set_name(absl::StrCat("snapshots/", listed.snapshot.id));
-  out.set_damage(listed.damage);
+  if (listed.damage.empty()) {
+    out = ToProto(listed.snapshot);
+  } else {
+    out.set_name(absl::StrCat("snapshots/", listed.snapshot.id));
+    out.set_damage(listed.damage);
+  }
+  out.set_is_protected(listed.is_protected);
   return out;
 }
 
