@@ -138,8 +138,11 @@ int Main(int argc, char** argv) {
   PrepareProcess();
   SystemClock clock;
   SeededRandom random;
-  const auto storage =
-      storage::OpenStorage({.url = argv[2], .create = true, .latest = "off"});
+  storage::OpenOptions open;
+  open.url = argv[2];
+  open.create = true;
+  open.latest = "off";
+  const auto storage = storage::OpenStorage(open);
   if (!storage.ok()) return Fail("storage", storage.status());
   http::CurlTransportOptions transport_options;
   transport_options.max_kept_connections = 2 * slots + 8;
