@@ -46,6 +46,7 @@ function(bimbackup_test name)
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} bimbackup_flags
     GTest::gmock GTest::gtest GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name})
+  set_property(GLOBAL APPEND PROPERTY BIMBACKUP_TESTS ${name})
   set_tests_properties(${name} PROPERTIES
     TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
 endfunction()
@@ -97,4 +98,55 @@ function(bimbackup_fuzzed)
       target_compile_options(${library} PRIVATE -fsanitize=fuzzer-no-link)
     endforeach()
   endif()
+endfunction()
+
+# bimbackup_links_grpc(TARGET RESULT): whether it does, directly or not.
+function(bimbackup_links_grpc target result)
+  get_property(known GLOBAL PROPERTY BIMBACKUP_LINKS_GRPC_${target})
+  if(NOT "${known}" STREQUAL "")
+    set(${result} ${known} PARENT_SCOPE)
+    return()
+  endif()
+  set(found FALSE)
+  get_target_property(libraries ${target} LINK_LIBRARIES)
+  foreach(library IN LISTS libraries)
+    if(library STREQUAL protos OR library MATCHES "^gRPC::")
+      set(found TRUE)
+    elseif(TARGET ${library})
+      get_target_property(imported ${library} IMPORTED)
+      get_target_property(type ${library} TYPE)
+      if(NOT imported AND NOT type STREQUAL INTERFACE_LIBRARY)
+        bimbackup_links_grpc(${library} found)
+      endif()
+    endif()
+    if(found)
+      break()
+    endif()
+  endforeach()
+  set_property(GLOBAL PROPERTY BIMBACKUP_LINKS_GRPC_${target} ${found})
+  set(${result} ${found} PARENT_SCOPE)
+endfunction()
+
+# bimbackup_collect_tsan_tests(): the target tsan_tests, which builds the tests
+# that link no gRPC and have something to race about, and the file tsan_tests,
+# a regular expression of their names. To be called last.
+function(bimbackup_collect_tsan_tests)
+  # What starts no thread; and the emulator, a double that takes as long to
+  # build as all the rest.
+  set(left_out
+    bim360_client_emulator_test bim360_emulator_http_test bim360_emulator_test
+    file_scan_reader_large_file_test rebuild_test retention_test
+    snapshot_diff_test snapshot_test snapshots_test storage_format_test)
+  add_custom_target(tsan_tests)
+  get_property(tests GLOBAL PROPERTY BIMBACKUP_TESTS)
+  set(names)
+  foreach(test IN LISTS tests)
+    bimbackup_links_grpc(${test} links_grpc)
+    if(NOT links_grpc AND NOT test IN_LIST left_out)
+      list(APPEND names ${test})
+      add_dependencies(tsan_tests ${test})
+    endif()
+  endforeach()
+  list(JOIN names "|" names)
+  file(WRITE ${CMAKE_BINARY_DIR}/tsan_tests "^(${names})$\n")
 endfunction()

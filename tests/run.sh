@@ -3,14 +3,14 @@
 #
 #   tests/run.sh [SUITE ...]     all suites, or those named
 #
-# Suites: style build unit asan system fault grpcurl compose. Each writes
+# Suites: style build unit asan tsan system fault grpcurl compose. Each writes
 # build/test-logs/SUITE.log. The last line is `N passed, N failed`; the exit
 # code is 1 when one failed. Where no container engine runs, the compose
 # suite is left out, in one line that says so; with CI=true that is a failure.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
-readonly all=(style build unit asan system fault grpcurl compose)
+readonly all=(style build unit asan tsan system fault grpcurl compose)
 readonly logs=$PWD/build/test-logs
 mkdir -p "$logs"
 export CCACHE_BASEDIR=$PWD
@@ -82,11 +82,12 @@ build_release() {
 }
 run_build() { report build_release; }
 
-# run_ctest FOLDER: ctest's own counts.
+# run_ctest FOLDER [FLAG ...]: ctest's own counts.
 run_ctest() {
-  local summary
-  timeout --kill-after=30 1500 ctest --test-dir "$1" -j2 --timeout 300 \
-    --output-on-failure | tee "$logs/ctest.txt"
+  local summary folder=$1
+  shift
+  timeout --kill-after=30 1500 ctest --test-dir "$folder" -j2 --timeout 300 \
+    --output-on-failure "$@" | tee "$logs/ctest.txt"
   summary=$(grep -E 'tests passed, [0-9]+ tests? failed out of' \
     "$logs/ctest.txt" | grep -oE '[0-9]+ tests? failed out of [0-9]+')
   if [ -z "$summary" ]; then
@@ -105,6 +106,17 @@ run_asan() {
     return
   fi
   run_ctest build/asan
+}
+
+# What can race and links no gRPC, which Debian does not instrument.
+run_tsan() {
+  if ! step 2700 "tsan build" sh -c \
+    'cmake --preset tsan && cmake --build --preset tsan'; then
+    echo "0 passed, 1 failed"
+    return
+  fi
+  TSAN_OPTIONS="suppressions=$PWD/cmake/tsan.supp" \
+    run_ctest build/tsan -R "$(cat build/tsan/tsan_tests)"
 }
 
 run_system() { tests/system/run.sh "$PWD/build/release/bin"; }
