@@ -28,7 +28,7 @@ uint64_t LeadingBits(const BlobDigest& digest);
 uint64_t ShareOf(uint64_t bits, uint64_t shares);
 
 // Counts files by their blob; 37 bytes a slot, so that 3.6 million blobs take
-// 155 MB. Not thread-safe.
+// 155 MB, and 233 MB for a moment while it grows. Not thread-safe.
 class BlobTable {
  public:
   // Counts one more file; returns whether it is the blob's first.

@@ -131,6 +131,24 @@ TEST_P(CatalogContract, MendingWhatOnlyAnOldSnapshotNamesIsGivenUp) {
               IsOkAndHolds(false));
 }
 
+TEST_P(CatalogContract, MendingWhatAFileStillHasIsNeverGivenUp) {
+  const BackupNumber first = StartWithProject();
+  ListFolder(first, "root", {}, {Item("i1", "urn1")});
+  StoreAll(*catalog_, first, kGood);
+  EndBackup(first);
+  ASSERT_OK(catalog_->RecordDamagedBlob(Damaged("urn1")));
+  for (int i = 0; i <= kMaxMendingBackups; ++i) {
+    const BackupNumber backup = Begin(*catalog_);
+    EXPECT_THAT(Pending(*catalog_, backup), SizeIs(1));
+    ASSERT_OK(catalog_->FailOpen(backup, "503"));
+    EndBackup(backup);
+  }
+  EXPECT_THAT(catalog_->RecordDamagedBlob(Damaged("urn1")), IsOkAndHolds(true));
+  const BackupNumber last = Begin(*catalog_);
+  StoreAll(*catalog_, last, kGood);
+  EXPECT_THAT(catalog_->ListMended(10), IsOkAndHolds(ElementsAre(kGood)));
+}
+
 TEST_P(CatalogContract, OtherBytesThanThoseThatWereDamagedAreAFailure) {
   const BackupNumber first = StartWithProject();
   ListFolder(first, "root", {}, {Item("i1", "urn1")});

@@ -30,8 +30,12 @@ UPDATE damaged_blobs SET state = 2 WHERE sha256 = ?1 AND state = 0
   AND EXISTS(SELECT 1 FROM objects WHERE urn_hash = ?2 AND urn = ?3
              AND sha256 <> ?1))sql";
 
+// What a file still has is tried as long as it has it.
 constexpr char kWillBeMended[] = R"sql(
-SELECT state = 0 AND tries < ?2 FROM damaged_blobs WHERE sha256 = ?1)sql";
+SELECT state = 0 AND (tries < ?2 OR EXISTS(
+  SELECT 1 FROM objects o JOIN files f ON f.object = o.pk
+  WHERE o.urn_hash = ?3 AND o.urn = ?4 AND o.sha256 IS NULL))
+FROM damaged_blobs WHERE sha256 = ?1)sql";
 
 constexpr char kFindByManifest[] = "SELECT pk FROM projects WHERE manifest = ?";
 
@@ -176,8 +180,9 @@ absl::StatusOr<bool> SqliteCatalogImpl::RecordDamagedBlob(
         blob.item_id, Blob{path});
     Run(database, kGiveUpReplaced, Blob{digest}, IdHash(blob.storage_urn),
         blob.storage_urn);
-    will_be_mended = ReadInt(database, 0, kWillBeMended, Blob{digest},
-                             kMaxMendingBackups) != 0;
+    will_be_mended =
+        ReadInt(database, 0, kWillBeMended, Blob{digest}, kMaxMendingBackups,
+                IdHash(blob.storage_urn), blob.storage_urn) != 0;
     return absl::OkStatus();
   }));
   return will_be_mended;
