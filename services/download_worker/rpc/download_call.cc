@@ -38,6 +38,7 @@ absl::Status StatusOf(const engine::TransferReport& report) {
     case engine::Outcome::kInvalid:
       return absl::InvalidArgumentError(report.message);
     case engine::Outcome::kStorageFailed:
+    case engine::Outcome::kStorageClosed:
       return absl::ResourceExhaustedError(report.message);
     case engine::Outcome::kReleased:
       return absl::CancelledError(report.message);
