@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "services/common/rpc/channel.h"
 
 namespace google::protobuf {
 class Message;
@@ -29,8 +30,10 @@ enum class Output { kText, kJson, kSvg };
 
 // What a subcommand runs in. The streams outlive it.
 struct CommandContext {
-  // host:port of the coordinator.
-  std::string coordinator;
+  // The coordinator; calls to any server are made with its credentials.
+  rpc::Target coordinator;
+  // host:port or unix:/path of the file-scan server.
+  std::string file_scan = "127.0.0.1:50053";
   Output output = Output::kText;
   // `out` is a terminal: bars may be redrawn.
   bool terminal = false;

@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "grpcpp/grpcpp.h"
-#include "services/common/rpc/channel.h"
 
 namespace bimbackup::cli {
 namespace {
@@ -12,7 +11,8 @@ namespace {
 constexpr absl::Duration kRetryPause = absl::Milliseconds(500);
 constexpr absl::Duration kWatchLifetime = absl::Minutes(1);
 
-std::unique_ptr<v1::CoordinatorService::Stub> Dial(const std::string& target) {
+std::unique_ptr<v1::CoordinatorService::Stub> DialCoordinator(
+    const rpc::Target& target) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 200);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 200);
@@ -23,8 +23,8 @@ std::unique_ptr<v1::CoordinatorService::Stub> Dial(const std::string& target) {
 
 }  // namespace
 
-CoordinatorClient::CoordinatorClient(std::string target, Clock& clock)
-    : target_(std::move(target)), clock_(clock), stub_(Dial(target_)) {}
+CoordinatorClient::CoordinatorClient(const rpc::Target& target, Clock& clock)
+    : target_(target.address), clock_(clock), stub_(DialCoordinator(target)) {}
 
 absl::Status CoordinatorClient::Watch(
     const v1::WatchBackupRequest& request,

@@ -16,7 +16,7 @@
 namespace bimbackup::cli {
 namespace {
 
-int RunHealth(const CommandContext& context, const std::string& target) {
+int RunHealth(const CommandContext& context, const rpc::Target& target) {
   const auto stub = grpc::health::v1::Health::NewStub(rpc::Dial(target));
   grpc::ClientContext call;
   call.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(5));
@@ -24,7 +24,7 @@ int RunHealth(const CommandContext& context, const std::string& target) {
   const grpc::Status status =
       stub->Check(&call, grpc::health::v1::HealthCheckRequest(), &response);
   if (!status.ok()) {
-    return ReportFailure(context, target, rpc::FromGrpcStatus(status));
+    return ReportFailure(context, target.address, rpc::FromGrpcStatus(status));
   }
   if (context.json()) {
     PrintJson(context, response);
@@ -48,8 +48,10 @@ void AddHealthCommand(CLI::App& app, CommandAction& chosen) {
                       "host:port; the coordinator where not given");
   command->callback([target, &chosen] {
     chosen = [target](const CommandContext& context) {
-      return RunHealth(context,
-                       target->empty() ? context.coordinator : *target);
+      return RunHealth(
+          context, target->empty()
+                       ? context.coordinator
+                       : rpc::Target(*target, context.coordinator.credentials));
     };
   });
 }

@@ -112,7 +112,7 @@ void CheckCoordinator(const CommandContext& context, Clock& clock,
     return;
   }
   const std::string detail =
-      absl::StrCat("answers at ", context.coordinator, ", ",
+      absl::StrCat("answers at ", context.coordinator.address, ", ",
                    HumanCount(workers->workers_size()), " workers");
   if (workers->workers().empty()) {
     report.Warn("coordinator", detail,

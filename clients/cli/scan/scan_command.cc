@@ -48,15 +48,20 @@ void SetDeadline(const ScanOptions& options, grpc::ClientContext& call) {
 // The stream's status. UNAVAILABLE, which has an exit code of its own, only
 // where the server could not be reached: a server that says so itself means
 // that it cannot use io_uring.
-absl::Status Explained(const grpc::Status& status, const ScanOptions& options,
-                       grpc::Channel& channel) {
+absl::Status Explained(const grpc::Status& status,
+                       const CommandContext& context, grpc::Channel& channel) {
   const absl::Status result = bimbackup::rpc::FromGrpcStatus(status);
   if (!absl::IsUnavailable(result)) return result;
   if (channel.GetState(/*try_to_connect=*/false) == GRPC_CHANNEL_READY) {
     return absl::FailedPreconditionError(result.message());
   }
   return absl::UnavailableError(absl::StrCat(
-      "cannot reach file-scan at ", options.server, ": ", result.message()));
+      "cannot reach file-scan at ", context.file_scan, ": ", result.message()));
+}
+
+std::shared_ptr<grpc::Channel> DialServer(const CommandContext& context) {
+  return bimbackup::rpc::Dial(
+      {context.file_scan, context.coordinator.credentials});
 }
 
 double Seconds(const google::protobuf::Duration& duration) {
@@ -98,7 +103,7 @@ int RunFileScan(const ScanOptions& options, const CommandContext& context) {
   if (!request.ok()) return ReportFailure(context, "scan", request.status());
   grpc::ClientContext call;
   SetDeadline(options, call);
-  const auto channel = bimbackup::rpc::Dial(options.server);
+  const auto channel = DialServer(context);
   const auto stub = v1::FileScanService::NewStub(channel);
   const auto stream = stub->Scan(&call, *request);
   v1::ScanResponse response;
@@ -109,7 +114,7 @@ int RunFileScan(const ScanOptions& options, const CommandContext& context) {
       if (!response.done() && progress) line.Show(ScanStatusText(response));
     }
   }
-  const absl::Status status = Explained(stream->Finish(), options, *channel);
+  const absl::Status status = Explained(stream->Finish(), context, *channel);
   if (!status.ok()) return ReportFailure(context, options.path, status);
   if (!context.json()) PrintCounts(options, response, *context.out);
   return kExitSuccess;
@@ -134,7 +139,7 @@ int RunBenchmark(const ScanOptions& options, const CommandContext& context) {
   if (!request.ok()) return ReportFailure(context, "scan", request.status());
   grpc::ClientContext call;
   SetDeadline(options, call);
-  const auto channel = bimbackup::rpc::Dial(options.server);
+  const auto channel = DialServer(context);
   const auto stub = v1::FileScanService::NewStub(channel);
   const auto stream = stub->Benchmark(&call, *request);
   std::vector<v1::BenchmarkResponse> rows;
@@ -147,7 +152,7 @@ int RunBenchmark(const ScanOptions& options, const CommandContext& context) {
       rows.push_back(row);
     }
   }
-  const absl::Status status = Explained(stream->Finish(), options, *channel);
+  const absl::Status status = Explained(stream->Finish(), context, *channel);
   if (!status.ok()) return ReportFailure(context, "scan", status);
   if (context.output == Output::kText) PrintTable(rows, *context.out);
   if (context.output == Output::kSvg) *context.out << TableSvg(rows);

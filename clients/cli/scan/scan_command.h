@@ -26,8 +26,6 @@ namespace scan {
 // What the user asked for. Enumerated values by their names in lower case,
 // without the enum's prefix: "io_uring", "keep_views".
 struct ScanOptions {
-  // host:port or unix:/path of the file-scan server.
-  std::string server = "127.0.0.1:50053";
   // Relative to the server's root; a benchmark generates one when empty.
   std::string path;
   bool benchmark = false;

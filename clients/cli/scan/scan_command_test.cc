@@ -46,8 +46,6 @@ class ScanCommandTest : public testing::Test {
     CommandAction chosen;
     AddScanCommand(app, chosen);
     arguments.insert(arguments.begin(), {"bimbackup", "scan"});
-    const std::string server = "--file_scan=" + server_->address();
-    arguments.push_back(server.c_str());
     if (const auto code = ParseFlags(app, static_cast<int>(arguments.size()),
                                      arguments.data())) {
       return *code;
@@ -55,6 +53,7 @@ class ScanCommandTest : public testing::Test {
     out_.str("");
     err_.str("");
     CommandContext context;
+    context.file_scan = server_->address();
     context.output = output;
     context.out = &out_;
     context.err = &err_;

@@ -25,11 +25,6 @@ int64_t ParseBytesOrThrow(const std::string& text) {
 
 void AddReadFlags(CLI::App& command, ScanOptions& options) {
   command
-      .add_option("--file_scan", options.server,
-                  "host:port of the file-scan server")
-      ->envname("BIMBACKUP_FILE_SCAN")
-      ->capture_default_str();
-  command
       .add_option("--strategy", options.strategies,
                   "blocking, async, io_uring, mmap or parallel; several, "
                   "with commas, for a benchmark")
