@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "clients/http/http_transport.h"
+#include "services/common/excerpt.h"
 #include "services/common/secret.h"
 #include "services/common/status_macros.h"
 
@@ -16,7 +17,8 @@ namespace {
 
 absl::Status BadUrl(absl::string_view url, absl::string_view why) {
   return absl::InvalidArgumentError(absl::StrCat(
-      "not a usable URL: ", absl::CHexEscape(WithoutQuery(url)), ": ", why));
+      "not a usable URL: ", Excerpt(absl::CHexEscape(WithoutQuery(url))), ": ",
+      why));
 }
 
 bool IsPlain(absl::string_view text) {
@@ -24,14 +26,18 @@ bool IsPlain(absl::string_view text) {
                      [](unsigned char c) { return c > 0x20 && c != 0x7f; });
 }
 
+// As long as a name in DNS can be.
+constexpr size_t kMaxHostBytes = 253;
+
 bool IsHostName(absl::string_view host) {
-  return std::all_of(host.begin(), host.end(), [](unsigned char c) {
-    return absl::ascii_isalnum(c) || c == '.' || c == '-' || c == '_';
-  });
+  return host.size() <= kMaxHostBytes &&
+         std::all_of(host.begin(), host.end(), [](unsigned char c) {
+           return absl::ascii_isalnum(c) || c == '.' || c == '-' || c == '_';
+         });
 }
 
 bool IsIpv6(absl::string_view host) {
-  return absl::StrContains(host, ':') &&
+  return host.size() <= kMaxHostBytes && absl::StrContains(host, ':') &&
          std::all_of(host.begin(), host.end(), [](unsigned char c) {
            return absl::ascii_isxdigit(c) || c == ':' || c == '.';
          });

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -41,12 +42,14 @@ void CheckUrl(absl::string_view text) {
 
 // A signature is in no message.
 void CheckSecrecy(absl::string_view text) {
-  const std::string url = absl::StrCat(text, "?X-Signature=deadbeef00c0ffee");
+  const absl::string_view kSignature = "deadbeef00c0ffee";
+  if (absl::StrContains(absl::AsciiStrToLower(text), kSignature)) return;
+  const std::string url = absl::StrCat(text, "?X-Signature=", kSignature);
   for (const absl::Status& status :
        {ParseUrl(url).status(), HostPolicy::Default().Check(url),
         ResolveUrl(url, "x y").status(),
         ResolveUrl("https://h", url).status()}) {
-    FUZZ_REQUIRE(!absl::StrContains(status.message(), "deadbeef00c0ffee"));
+    FUZZ_REQUIRE(!absl::StrContains(status.message(), kSignature));
   }
 }
 

@@ -35,6 +35,15 @@ TEST(ParseUrlTest, RefusesWhatCouldMislead) {
   }
 }
 
+TEST(ParseUrlTest, RefusesAHostThatIsTooLongInAShortLine) {
+  EXPECT_OK(ParseUrl("https://" + std::string(253, 'h') + "/"));
+  const absl::Status status =
+      ParseUrl("https://" + std::string(1 << 20, 'h') + "/").status();
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument,
+                               HasSubstr("its host or port is malformed")));
+  EXPECT_LT(status.message().size(), 400);
+}
+
 TEST(ParseUrlTest, KeepsSecretsOutOfItsErrors) {
   EXPECT_THAT(
       ParseUrl("https://host:x/?X-Amz-Signature=secret").status(),
