@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -41,6 +42,12 @@ absl::StatusOr<FolderPage> ParseFolderPage(absl::string_view json);
 // Of signeds3download. `expires` is left to the caller. DATA_LOSS also when the
 // ranges have a gap, contradict the size, are too many, or lack a URL.
 absl::StatusOr<SignedDownload> ParseSignedDownload(absl::string_view json);
+
+// Of batchsigneds3download: the download of each key, in the order of `keys`;
+// NOT_FOUND for one that the answer calls an error, DATA_LOSS for one that it
+// lacks or that is malformed.
+absl::StatusOr<std::vector<absl::StatusOr<SignedDownload>>> ParseSignedBatch(
+    absl::string_view json, const std::vector<std::string>& keys);
 
 struct Token {
   Secret access_token;

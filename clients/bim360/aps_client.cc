@@ -1,13 +1,10 @@
 #include "clients/bim360/aps_client.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/memory/memory.h"
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include "clients/bim360/answers.h"
 #include "clients/bim360/service_folders.h"
 #include "services/common/status_macros.h"
@@ -17,32 +14,6 @@ namespace {
 
 // The largest page that Autodesk gives, with its brackets encoded.
 constexpr char kPageLimit[] = "page%5Blimit%5D=200";
-
-struct StorageObject {
-  absl::string_view bucket;
-  absl::string_view key;
-};
-
-absl::StatusOr<StorageObject> ParseStorageUrn(absl::string_view urn) {
-  absl::string_view rest = urn;
-  const bool prefixed =
-      absl::ConsumePrefix(&rest, "urn:adsk.objects:os.object:");
-  const size_t slash = rest.find('/');
-  if (prefixed && slash != absl::string_view::npos && slash + 1 < rest.size()) {
-    const StorageObject object = {rest.substr(0, slash),
-                                  rest.substr(slash + 1)};
-    const bool bucket_ok = std::all_of(
-        object.bucket.begin(), object.bucket.end(), [](unsigned char c) {
-          return absl::ascii_islower(c) || absl::ascii_isdigit(c) || c == '-' ||
-                 c == '_' || c == '.';
-        });
-    if (bucket_ok && object.bucket.size() >= 3 && object.bucket.size() <= 128) {
-      return object;
-    }
-  }
-  return absl::InvalidArgumentError(
-      absl::StrCat("not a storage object's URN: ", urn));
-}
 
 bool SameOrigin(const http::Url& a, const http::Url& b) {
   return a.scheme == b.scheme && a.host == b.host && a.port == b.port;
@@ -77,24 +48,33 @@ ApsClient::ApsClient(ApsClientOptions options, http::HttpTransport& transport,
       tokens_(options_.base_url, options_.client_id, options_.client_secret,
               caller_, clock) {}
 
+absl::StatusOr<http::Response> ApsClient::Send(absl::string_view what,
+                                               EndpointClass endpoint_class,
+                                               http::Request request,
+                                               const std::stop_token& cancel) {
+  ApiCall call;
+  call.what = std::string(what.data(), what.size());
+  call.endpoint_class = endpoint_class;
+  call.request = std::move(request);
+  call.request.headers.emplace_back(
+      "Accept", "application/vnd.api+json, application/json");
+  call.request.deadline = options_.call_timeout;
+  call.cancel = cancel;
+  return caller_.Send(call, &tokens_);
+}
+
 template <typename Answer>
 absl::StatusOr<Answer> ApsClient::Get(
     absl::string_view what, EndpointClass endpoint_class,
     const std::string& url, const std::stop_token& cancel,
     absl::StatusOr<Answer> (*parse)(absl::string_view json)) {
-  ApiCall call;
-  call.what = std::string(what.data(), what.size());
-  call.endpoint_class = endpoint_class;
-  call.request.url = url;
-  call.request.headers = {
-      {"Accept", "application/vnd.api+json, application/json"}};
-  call.request.deadline = options_.call_timeout;
-  call.cancel = cancel;
+  http::Request request;
+  request.url = url;
   absl::StatusOr<Answer> answer = absl::InternalError("not asked");
   // What cannot be understood may have been cut on its way: once more.
   for (int attempt = 0; attempt < 2; ++attempt) {
     ABSL_ASSIGN_OR_RETURN(const http::Response response,
-                          caller_.Send(call, &tokens_));
+                          Send(what, endpoint_class, request, cancel));
     answer = parse(response.body);
     if (answer.ok()) return answer;
   }
@@ -102,6 +82,11 @@ absl::StatusOr<Answer> ApsClient::Get(
       answer.status().code(),
       absl::StrCat(what, ": HTTP 200, but ", answer.status().message()));
 }
+
+template absl::StatusOr<SignedDownload> ApsClient::Get(
+    absl::string_view, EndpointClass, const std::string&,
+    const std::stop_token&,
+    absl::StatusOr<SignedDownload> (*)(absl::string_view));
 
 absl::StatusOr<HubList> ApsClient::ListHubs(const std::stop_token& cancel) {
   absl::StatusOr<HubList> hubs =
@@ -164,35 +149,6 @@ absl::StatusOr<FolderPage> ApsClient::ListFolderContents(
   page.next_page_url = Resolved(url, page.next_page_url);
   DropUnwanted(IsRoot(folder_id), page);
   return page;
-}
-
-absl::StatusOr<SignedDownload> ApsClient::SignDownload(
-    absl::string_view storage_urn, absl::Duration lifetime,
-    const std::stop_token& cancel) {
-  ABSL_ASSIGN_OR_RETURN(const StorageObject object,
-                        ParseStorageUrn(storage_urn));
-  const int64_t minutes =
-      std::clamp<int64_t>(absl::ToInt64Minutes(lifetime), 1, 60);
-  // No public-resource-fallback: without it, what is kept in chunks comes as
-  // one URL for each, and all bytes come from storage.
-  const std::string url = absl::StrCat(
-      options_.base_url, "/oss/v2/buckets/", http::PercentEncode(object.bucket),
-      "/objects/", http::PercentEncode(object.key),
-      "/signeds3download?minutesExpiration=", minutes);
-  const absl::Duration start = clock_.Monotonic();
-  ABSL_ASSIGN_OR_RETURN(SignedDownload download,
-                        Get("sign a download", EndpointClass::kStorage, url,
-                            cancel, &ParseSignedDownload));
-  download.expires = start + absl::Minutes(minutes);
-  // Autodesk hands out its own fallback URLs as plain http.
-  if (absl::StartsWith(options_.base_url, "https:")) {
-    const std::string own =
-        "http:" + options_.base_url.substr(sizeof("https:") - 1) + "/";
-    for (SignedRange& range : download.ranges) {
-      if (absl::StartsWith(range.url, own)) range.url.insert(4, "s");
-    }
-  }
-  return download;
 }
 
 std::optional<absl::Duration> ApsClient::ClockSkew() const {

@@ -65,6 +65,9 @@ class ApsClient : public Bim360Client {
   absl::StatusOr<SignedDownload> SignDownload(
       absl::string_view storage_urn, absl::Duration lifetime,
       const std::stop_token& cancel) override;
+  absl::StatusOr<std::vector<absl::StatusOr<SignedDownload>>> SignDownloads(
+      const std::vector<std::string>& storage_urns, absl::Duration lifetime,
+      const std::stop_token& cancel) override;
   std::optional<absl::Duration> ClockSkew() const override;
   void Cancel() override;
 
@@ -72,6 +75,10 @@ class ApsClient : public Bim360Client {
   ApsClient(ApsClientOptions options, http::HttpTransport& transport,
             ApiLimiter& limiter, Clock& clock, Random& random);
 
+  absl::StatusOr<http::Response> Send(absl::string_view what,
+                                      EndpointClass endpoint_class,
+                                      http::Request request,
+                                      const std::stop_token& cancel);
   // Asks for `url` and parses the answer; once more where it is malformed.
   template <typename Answer>
   absl::StatusOr<Answer> Get(
@@ -85,6 +92,7 @@ class ApsClient : public Bim360Client {
                                       absl::string_view page_url) const;
   std::string Resolved(const std::string& asked_url,
                        const std::string& link) const;
+  void FinishSigned(absl::Duration expires, SignedDownload& download) const;
   void DropUnwanted(bool top_level, FolderPage& page) const;
   bool IsRoot(absl::string_view folder_id) const;
   absl::Status ExplainAccess(const absl::Status& status) const;

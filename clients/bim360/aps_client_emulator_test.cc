@@ -150,5 +150,42 @@ TEST_F(ApsClientEmulatorTest, WrongCredentialsAreRefused) {
                        testing::HasSubstr("APS_CLIENT_ID")));
 }
 
+TEST_F(ApsClientEmulatorTest, SignsSeveralObjectsWithOneCall) {
+  EmulatorOptions options;
+  options.batch_sign = true;
+  Start(std::move(options), std::numeric_limits<double>::infinity());
+  ListProject();
+  std::vector<std::string> urns;
+  for (const Item& item : items_) {
+    if (!item.storage_urn.empty() && urns.size() < 3) {
+      urns.push_back(item.storage_urn);
+    }
+  }
+  ASSERT_EQ(urns.size(), 3u);
+  urns.push_back(urns[0].substr(0, urns[0].find('/')) + "/no \"such\" key");
+  ASSERT_OK_AND_ASSIGN(const auto downloads,
+                       client_->SignDownloads(urns, absl::Minutes(5), {}));
+  ASSERT_EQ(downloads.size(), 4u);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_OK(downloads[i]);
+    ASSERT_OK_AND_ASSIGN(const SignedDownload alone,
+                         client_->SignDownload(urns[i], absl::Minutes(5), {}));
+    EXPECT_EQ(downloads[i]->size, alone.size);
+    EXPECT_EQ(downloads[i]->sha1, alone.sha1);
+    EXPECT_GT(downloads[i]->expires, clock_.Monotonic());
+  }
+  EXPECT_THAT(downloads[3], StatusIs(absl::StatusCode::kNotFound));
+}
+
+TEST_F(ApsClientEmulatorTest, SaysThatBatchesAreForTheBucketsOwner) {
+  Start(EmulatorOptions(), std::numeric_limits<double>::infinity());
+  ListProject();
+  EXPECT_THAT(
+      client_->SignDownloads({items_[0].storage_urn}, absl::Minutes(5), {}),
+      StatusIs(absl::StatusCode::kPermissionDenied));
+  EXPECT_THAT(client_->SignDownloads({}, absl::Minutes(5), {}),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
 }  // namespace
 }  // namespace bimbackup::bim360

@@ -131,6 +131,10 @@ struct SignedDownload {
   absl::Duration expires;
 };
 
+// Nobody says how many may be asked for; Autodesk names this number for
+// uploads.
+inline constexpr size_t kMaxSignedTogether = 25;
+
 // Errors of every call, after its own bounded retries: UNAUTHENTICATED (the
 // credentials are refused), PERMISSION_DENIED (403), NOT_FOUND (404),
 // INVALID_ARGUMENT (400), UNAVAILABLE (429, 5xx and transport errors to the
@@ -174,6 +178,14 @@ class Bim360Client {
   virtual absl::StatusOr<SignedDownload> SignDownload(
       absl::string_view storage_urn, absl::Duration lifetime,
       const std::stop_token& cancel) = 0;
+
+  // The same for several storage objects of one bucket, at most
+  // kMaxSignedTogether, with one call; in their order, each with a status of
+  // its own. PERMISSION_DENIED where Autodesk lets only the bucket's owner do
+  // so, as with this default: sign one by one.
+  virtual absl::StatusOr<std::vector<absl::StatusOr<SignedDownload>>>
+  SignDownloads(const std::vector<std::string>& storage_urns,
+                absl::Duration lifetime, const std::stop_token& cancel);
 
   // The server's wall clock minus ours, from the latest answer's Date;
   // nothing before the first.

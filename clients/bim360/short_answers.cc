@@ -105,12 +105,7 @@ absl::Status CheckUrls(const SignedDownload& download) {
   return absl::OkStatus();
 }
 
-}  // namespace
-
-absl::StatusOr<SignedDownload> ParseSignedDownload(absl::string_view json) {
-  JsonDocument document;
-  ABSL_RETURN_IF_ERROR(document.Parse(json));
-  const JsonValue root = document.root();
+absl::StatusOr<SignedDownload> ReadSignedDownload(JsonValue root) {
   const std::string status = FindString(root, {"status"});
   SignedDownload download;
   ABSL_RETURN_IF_ERROR(FindSize(root, {"size"}, download.size));
@@ -126,6 +121,44 @@ absl::StatusOr<SignedDownload> ParseSignedDownload(absl::string_view json) {
   }
   ABSL_RETURN_IF_ERROR(CheckUrls(download));
   return download;
+}
+
+absl::StatusOr<SignedDownload> ReadBatchEntry(JsonValue entry) {
+  if (FindString(entry, {"status"}) == "error") {
+    return absl::NotFoundError(absl::StrCat(
+        "not signed: ", Excerpt(FindString(entry, {"reason"}), 100)));
+  }
+  return ReadSignedDownload(entry);
+}
+
+}  // namespace
+
+absl::StatusOr<SignedDownload> ParseSignedDownload(absl::string_view json) {
+  JsonDocument document;
+  ABSL_RETURN_IF_ERROR(document.Parse(json));
+  return ReadSignedDownload(document.root());
+}
+
+absl::StatusOr<std::vector<absl::StatusOr<SignedDownload>>> ParseSignedBatch(
+    absl::string_view json, const std::vector<std::string>& keys) {
+  JsonDocument document;
+  ABSL_RETURN_IF_ERROR(document.Parse(json));
+  const auto results = Find(document.root(), {"results"});
+  simdjson::dom::object object;
+  if (!results || results->get_object().get(object) != simdjson::SUCCESS) {
+    return absl::DataLossError("a batch answer without its results");
+  }
+  std::vector<absl::StatusOr<SignedDownload>> downloads;
+  for (const std::string& key : keys) {
+    simdjson::dom::element entry;
+    if (object.at_key(key).get(entry) == simdjson::SUCCESS) {
+      downloads.push_back(ReadBatchEntry(entry));
+    } else {
+      downloads.push_back(
+          absl::DataLossError("a batch answer lacks an object"));
+    }
+  }
+  return downloads;
 }
 
 absl::StatusOr<Token> ParseToken(absl::string_view json) {

@@ -159,6 +159,7 @@ absl::Status LeasePool::BeginBackup(catalog::BackupNumber backup,
     MutexLock lock(state_mutex_);
     if (backup_ == backup) return absl::OkStatus();
     backup_ = backup;
+    signer_->ForgetRefusals();
     create_time_ = create_time;
     cursor_ = 0;
     bytes_moved_ = 0;

@@ -67,7 +67,7 @@ absl::StatusOr<Tally> LeasePool::LoadTally(
   ABSL_ASSIGN_OR_RETURN(const std::vector<catalog::AttemptRecord> attempts,
                         store_.ListAttempts(transfer.transfer_id));
   for (const catalog::AttemptRecord& attempt : attempts) {
-    if (attempt.end_time >= create_time_) {
+    if (attempt.end_time >= create_time_ && !attempt.late) {
       tally.Count(static_cast<Outcome>(attempt.outcome));
     }
   }
@@ -124,12 +124,14 @@ void LeasePool::SubmitSigning() {
   }
   const int wanted =
       std::max(kMinReady, 2 * workers_.FreeSlots(clock_.Monotonic()));
-  while (table_.signing() < signer_->max_threads() &&
+  std::vector<SigningJob> jobs;
+  while (table_.signing() < signer_->max_jobs() &&
          table_.ready() + table_.signing() < wanted) {
     const std::optional<int64_t> id = table_.TakeToSign();
-    if (!id.has_value()) return;
-    signer_->Submit(*id, table_.Find(*id)->transfer.storage_urn);
+    if (!id.has_value()) break;
+    jobs.push_back({*id, table_.Find(*id)->transfer.storage_urn});
   }
+  signer_->Submit(std::move(jobs));
 }
 
 void LeasePool::Grant() {

@@ -204,6 +204,7 @@ void LeasePool::Publish() {
                   .bytes_moved = bytes_moved_ + table_.bytes_under_way(),
                   .pause = CurrentPause(now),
                   .credential_problem = credential_problem_,
+                  .signed_by_a_call = signer_->signed_by_a_call(),
                   .drained = drained_};
   MutexLock lock(mutex_);
   stats_ = std::move(stats);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -22,23 +23,34 @@ namespace bimbackup::lease {
 // Asks Autodesk for the longest life that it gives.
 inline constexpr absl::Duration kUrlLife = absl::Minutes(60);
 
+// A transfer whose URLs are wanted.
+struct SigningJob {
+  int64_t transfer_id = 0;
+  std::string storage_urn;
+};
+
 // A bounded pool of threads, started as they are needed, each of which waits
-// for one call at a time: the limiter of the client sets the pace. URLs that
+// for one call at a time: the limiter of the client sets the pace. Whether a
+// bucket's objects may be signed in batches is tried once for each bucket and
+// run; where that is refused, every object has a call of its own. URLs that
 // point to a host that is not allowed are refused here. Thread-safe.
 class Signer {
  public:
   using Done = std::function<void(
       int64_t transfer_id, absl::StatusOr<bim360::SignedDownload> download)>;
 
-  // `done` is called once per Submit(), on a thread of the signer's, under no
-  // lock. `client` and `policy` outlive the signer. Use at most `max_threads`
-  // Submit()s whose `done` has not come yet.
+  // `done` is called once for each job, on a thread of the signer's, under no
+  // lock. `client` and `policy` outlive the signer.
   Signer(bim360::Bim360Client& client, const http::HostPolicy& policy,
          int max_threads, Done done);
   // Drops what has not begun; waits for the calls that run.
   ~Signer();
 
-  void Submit(int64_t transfer_id, absl::string_view storage_urn);
+  // Use at most max_jobs() whose `done` has not come yet.
+  void Submit(std::vector<SigningJob> jobs);
+
+  // A run begins: batches may be tried again.
+  void ForgetRefusals();
 
   // Ends the calls that run with CANCELLED, and drops what has not begun:
   // `done` is called for neither. Later calls are not concerned.
@@ -47,26 +59,42 @@ class Signer {
   // Signs now, on the caller's thread.
   absl::StatusOr<bim360::SignedDownload> Sign(absl::string_view storage_urn);
 
-  int max_threads() const { return max_threads_; }
+  int max_jobs() const { return max_threads_ * signed_by_a_call(); }
+  // The objects that one call can sign: more than one once a batch went well.
+  int signed_by_a_call() const;
 
  private:
   struct Job {
-    int64_t transfer_id;
-    std::string storage_urn;
+    SigningJob signing;
     std::stop_token cancel;
+    // Not in a batch again.
+    bool alone = false;
   };
+  // How a bucket stands to batches.
+  enum class Batches { kUntried, kTrying, kAllowed, kRefused };
 
   void Run();
+  // Takes the oldest job, and those that can be signed with it.
+  std::vector<Job> TakeJobs() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Starts or wakes a thread for each job, as far as there may be.
+  void WakeThreads() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void SignOne(const Job& job);
+  void SignBatch(std::vector<Job> jobs);
+  void Finish(const Job& job, absl::StatusOr<bim360::SignedDownload> download);
   absl::StatusOr<bim360::SignedDownload> Sign(absl::string_view storage_urn,
                                               const std::stop_token& cancel);
+  absl::StatusOr<bim360::SignedDownload> Checked(
+      absl::StatusOr<bim360::SignedDownload> download) const;
 
   bim360::Bim360Client& client_;
   const http::HostPolicy& policy_;
   const int max_threads_;
   const Done done_;
-  Mutex mutex_;
+  mutable Mutex mutex_;
   CondVar changed_;
   std::deque<Job> jobs_ ABSL_GUARDED_BY(mutex_);
+  // By the URN up to its bucket's end.
+  std::map<std::string, Batches> buckets_ ABSL_GUARDED_BY(mutex_);
   int idle_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   // Of the calls since the last CancelCalls().
