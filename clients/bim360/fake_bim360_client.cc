@@ -258,6 +258,9 @@ absl::StatusOr<ProjectPage> FakeBim360Client::ListProjects(
   ProjectPage page;
   page.projects.assign(projects_.begin() + begin, projects_.begin() + end);
   if (end < projects_.size()) page.next_page_url = PageUrl(hub_id, number + 1);
+  if (const auto hub = nodes_.find(kHubId); hub != nodes_.end()) {
+    page.defects = hub->second.defects;
+  }
   return page;
 }
 

@@ -68,7 +68,7 @@ class FakeBim360Client : public Bim360Client {
   void SetRollup(absl::string_view folder_id, absl::string_view rollup);
   // The folder's last page leads back to its second one.
   void LoopPages(absl::string_view folder_id);
-  // Every page of this folder has this defect.
+  // Every page of this folder, or of kHubId's projects, has this defect.
   void AddDefect(absl::string_view folder_id, absl::string_view defect);
   // What SignDownload answers for this object, instead of one URL
   // "https://storage.invalid/<urn>" with the size of its item.

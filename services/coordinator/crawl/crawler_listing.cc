@@ -122,6 +122,9 @@ void Crawler::NoteProjects(const bim360::ProjectPage& page,
 
 absl::Status Crawler::CheckProjects() {
   MutexLock lock(mutex_);
+  if (projects_seen_ == 0 && !message_.empty()) {
+    return absl::DataLossError(message_);
+  }
   if (projects_seen_ == 0) {
     return NotProvisioned(absl::StatusCode::kFailedPrecondition,
                           "Autodesk shows no project", options_);

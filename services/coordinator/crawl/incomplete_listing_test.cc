@@ -257,5 +257,17 @@ TEST_F(IncompleteListingTest, EmptyListOfProjectsRemovesNothing) {
                                      Contains(Key("Tower/Plans/Old/b.pdf"))));
 }
 
+TEST_F(IncompleteListingTest, AListOfProjectsThatNobodyCanReadSaysSo) {
+  harness_.Backup();
+  client().RemoveProject("b.1");
+  client().AddDefect(bim360::FakeBim360Client::kHubId,
+                     "project 'b.1' called '' lacks its id or its name");
+  EXPECT_THAT(FailedCrawl(),
+              StatusIs(absl::StatusCode::kDataLoss,
+                       AllOf(HasSubstr("lacks its id or its name"),
+                             Not(HasSubstr("Custom Integrations")))));
+  EXPECT_THAT(harness_.Tree(), Contains(Key("Tower/Plans/Old/b.pdf")));
+}
+
 }  // namespace
 }  // namespace bimbackup::crawl
