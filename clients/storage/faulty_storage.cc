@@ -91,6 +91,9 @@ class FaultyLatestView : public LatestView {
   FaultyLatestView(StorageFaults& faults, std::unique_ptr<LatestView> base)
       : faults_(faults), base_(std::move(base)) {}
 
+  absl::StatusOr<bool> HasFolder(absl::string_view path) override {
+    return base_->HasFolder(path);
+  }
   absl::Status PutFolder(absl::string_view path) override {
     ABSL_RETURN_IF_ERROR(faults_.Check(StorageCall::kPutLatest));
     return base_->PutFolder(path);

@@ -124,6 +124,9 @@ class LatestView {
  public:
   virtual ~LatestView() = default;
 
+  // Whether the folder is there.
+  virtual absl::StatusOr<bool> HasFolder(absl::string_view path) = 0;
+
   // Makes the folder and its parents.
   virtual absl::Status PutFolder(absl::string_view path) = 0;
 

@@ -79,6 +79,16 @@ absl::StatusOr<int> LocalLatestView::OpenFolder(absl::string_view path,
   return Current();
 }
 
+absl::StatusOr<bool> LocalLatestView::HasFolder(absl::string_view path) {
+  ABSL_RETURN_IF_ERROR(CheckPath(path));
+  const absl::Status opened = OpenFolder(path, /*make=*/false).status();
+  if (absl::IsUnavailable(opened) || absl::IsPermissionDenied(opened)) {
+    return opened;
+  }
+  // No such folder, or a file or link in its place.
+  return opened.ok();
+}
+
 absl::Status LocalLatestView::PutFolder(absl::string_view path) {
   ABSL_RETURN_IF_ERROR(CheckPath(path));
   return OpenFolder(path, /*make=*/true).status();

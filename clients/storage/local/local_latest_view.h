@@ -28,6 +28,7 @@ class LocalLatestView : public LatestView {
   static absl::StatusOr<std::unique_ptr<LocalLatestView>> Open(
       const StorageFolders& folders, LatestMode mode);
 
+  absl::StatusOr<bool> HasFolder(absl::string_view path) override;
   absl::Status PutFolder(absl::string_view path) override;
   absl::Status PutFile(absl::string_view path, absl::string_view sha256,
                        absl::Time last_modified) override;

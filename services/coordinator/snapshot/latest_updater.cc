@@ -1,9 +1,11 @@
 #include "services/coordinator/snapshot/latest_updater.h"
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "clients/storage/format/manifest.h"
 #include "services/common/failpoint.h"
 #include "services/common/logging.h"
 #include "services/common/status_macros.h"
@@ -61,6 +63,23 @@ absl::Status LatestUpdater::Update(const Snapshot& snapshot) {
     status = Advance(**view, snapshot);
   }
   ABSL_RETURN_IF_ERROR(status);
+  return ReportLost();
+}
+
+absl::Status LatestUpdater::Rebuild(const Snapshot& snapshot,
+                                    const Progress& progress) {
+  ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<LatestView> view,
+                        storage_.OpenLatestView());
+  lost_ = Additions();
+  ABSL_RETURN_IF_ERROR(Reset(*view));
+  progress_ = progress;
+  const absl::Status status = Advance(*view, snapshot);
+  progress_ = nullptr;
+  ABSL_RETURN_IF_ERROR(status);
+  return ReportLost();
+}
+
+absl::Status LatestUpdater::ReportLost() const {
   if (lost_.missing_blobs == 0) return absl::OkStatus();
   return absl::InternalError(absl::StrCat(lost_.missing_blobs,
                                           " blobs are missing, one of them ",
@@ -133,9 +152,13 @@ absl::Status LatestUpdater::Advance(LatestView& view,
     shown.erase(project.project_id);
     ProjectChange change = {
         project.project_id, {former.manifest_sha256}, project.manifest_sha256};
-    if (IsIncomplete(former)) {
+    const bool same = former.manifest_sha256 == project.manifest_sha256;
+    ABSL_ASSIGN_OR_RETURN(
+        const bool gone,
+        IsGone(view, former.manifest_sha256, same ? project.stored_name : ""));
+    if (gone || IsIncomplete(former)) {
       change.bases.push_back("");
-    } else if (former.manifest_sha256 == project.manifest_sha256) {
+    } else if (same) {
       continue;
     }
     changes.push_back(std::move(change));
@@ -148,6 +171,25 @@ absl::Status LatestUpdater::Advance(LatestView& view,
   ABSL_RETURN_IF_ERROR(Mark(changes));
   ABSL_RETURN_IF_ERROR(Remove(view, changes));
   return Add(view, changes);
+}
+
+absl::StatusOr<bool> LatestUpdater::IsGone(LatestView& view,
+                                           const std::string& manifest,
+                                           std::string stored_name) {
+  if (manifest.empty()) return false;
+  if (stored_name.empty()) {
+    ABSL_ASSIGN_OR_RETURN(
+        const std::unique_ptr<storage::format::ManifestReader> reader,
+        storage::format::ManifestReader::Open(storage_, manifest));
+    ABSL_ASSIGN_OR_RETURN(std::optional<storage::format::ManifestEntry> folder,
+                          reader->Next());
+    if (!folder.has_value()) return false;
+    stored_name = std::move(folder->stored_path);
+  }
+  ABSL_ASSIGN_OR_RETURN(const bool there, view.HasFolder(stored_name));
+  if (there) return false;
+  spdlog::warn("the latest view has lost {}: it is put again", stored_name);
+  return true;
 }
 
 absl::Status LatestUpdater::Mark(const std::vector<ProjectChange>& changes) {
@@ -175,9 +217,16 @@ absl::Status LatestUpdater::Add(LatestView& view,
   lost_ = Additions();
   std::vector<ShownProject> done;
   int64_t unsynced = 0;
+  int64_t put = 0;
   for (const ProjectChange& change : changes) {
     Additions additions;
+    if (progress_) {
+      additions.on_entry = [this, put](int64_t entries) {
+        return progress_(put + entries);
+      };
+    }
     ABSL_RETURN_IF_ERROR(AddMissing(storage_, view, change, additions));
+    put += additions.entries;
     const bool incomplete = additions.missing_blobs > 0;
     done.push_back(
         {change.project_id, change.target, incomplete ? change.target : ""});

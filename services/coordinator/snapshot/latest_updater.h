@@ -3,6 +3,7 @@
 #ifndef SERVICES_COORDINATOR_SNAPSHOT_LATEST_UPDATER_H_
 #define SERVICES_COORDINATOR_SNAPSHOT_LATEST_UPDATER_H_
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -27,7 +28,8 @@ namespace bimbackup::snapshot {
 //   3. what is missing is added, and project by project recorded as shown.
 //
 // Where the catalog remembers nothing, or a manifest that is shown has gone,
-// the view is emptied and made anew. Not thread-safe.
+// the view is emptied and made anew. A project whose folder somebody has
+// removed, with latest/ or alone, is put again whole. Not thread-safe.
 class LatestUpdater {
  public:
   // Both outlive the updater.
@@ -38,6 +40,15 @@ class LatestUpdater {
   // naming one, where blobs are missing; everything else is shown then, and
   // the next update tries again.
   absl::Status Update(const storage::format::Snapshot& snapshot);
+
+  // Told how many entries have been put; an error ends the update, which the
+  // next one takes up.
+  using Progress = std::function<absl::Status(int64_t entries)>;
+
+  // Empties the view and makes it anew. UNIMPLEMENTED where the storage has
+  // no such view, or it is off; else as Update().
+  absl::Status Rebuild(const storage::format::Snapshot& snapshot,
+                       const Progress& progress);
 
  private:
   using Shown = std::map<std::string, catalog::ShownProject>;
@@ -52,6 +63,12 @@ class LatestUpdater {
   absl::Status Unmark(const Shown& shown);
   absl::Status Advance(storage::LatestView& view,
                        const storage::format::Snapshot& snapshot);
+  // Whether the folder of a project, of which this manifest is shown, has
+  // gone. The manifest tells its name where that is empty.
+  absl::StatusOr<bool> IsGone(storage::LatestView& view,
+                              const std::string& manifest,
+                              std::string stored_name);
+  absl::Status ReportLost() const;
   absl::Status Mark(const std::vector<ProjectChange>& changes);
   absl::Status Remove(storage::LatestView& view,
                       const std::vector<ProjectChange>& changes);
@@ -65,6 +82,8 @@ class LatestUpdater {
   storage::Storage& storage_;
   // Of the last call of Add().
   Additions lost_;
+  // Of a rebuilding.
+  Progress progress_;
 };
 
 }  // namespace bimbackup::snapshot

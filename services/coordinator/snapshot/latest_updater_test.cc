@@ -261,5 +261,67 @@ TEST_F(LatestUpdaterTest, InterruptedUpdatesOfRandomTreesAreMadeUpFor) {
   }
 }
 
+class LostViewTest : public LatestUpdaterTest {
+ protected:
+  LostViewTest() {
+    for (const std::string id : {"b.1", "b.2"}) {
+      tree_.AddProject(id, "Project " + id);
+      tree_.AddFolder(id, "", id + "f", "Plans");
+      tree_.AddFile(id, id + "f", id + "a", "a.pdf", Blob(id + "a"));
+      tree_.AddFile(id, id + "f", id + "b", "b.pdf", Blob(id + "b"));
+    }
+  }
+};
+
+TEST_F(LostViewTest, DeletedViewIsMadeAgain) {
+  const Snapshot first = Commit();
+  ASSERT_OK(Update(first));
+  std::filesystem::remove_all(folder_ / "latest");
+  ASSERT_OK(Update(first));
+  EXPECT_EQ(ReadLatest(), Expected(first));
+  const int before = Puts();
+  ASSERT_OK(Update(first));
+  EXPECT_EQ(Puts(), before);
+}
+
+TEST_F(LostViewTest, DeletedFolderOfAProjectThatChangesIsWholeAgain) {
+  ASSERT_OK(Update(Commit()));
+  std::filesystem::remove_all(folder_ / "latest/Project b.2");
+  tree_.AddFile("b.2", "b.2f", "c", "c.pdf", Blob("c"));
+  const Snapshot second = Commit();
+  ASSERT_OK(Update(second));
+  EXPECT_EQ(ReadLatest(), Expected(second));
+}
+
+TEST_F(LostViewTest, RebuildingMendsWhatSomebodyTouched) {
+  const Snapshot first = Commit();
+  ASSERT_OK(Update(first));
+  std::filesystem::remove(folder_ / "latest/Project b.1/Plans/a.pdf");
+  storage::WriteWholeFile(folder_ / "latest/Project b.2/stray", "x");
+  LatestUpdater updater(tree_, faulty_);
+  int64_t put = 0;
+  ASSERT_OK(updater.Rebuild(first, [&](int64_t entries) {
+    put = entries;
+    return absl::OkStatus();
+  }));
+  EXPECT_EQ(put, 8);
+  EXPECT_EQ(ReadLatest(), Expected(first));
+}
+
+TEST_F(LostViewTest, RebuildingThatWasEndedIsGoneOnWith) {
+  const Snapshot first = Commit();
+  ASSERT_OK(Update(first));
+  LatestUpdater updater(tree_, faulty_);
+  EXPECT_THAT(updater.Rebuild(first,
+                              [](int64_t entries) {
+                                return entries < 5 ? absl::OkStatus()
+                                                   : absl::AbortedError("no");
+                              }),
+              StatusIs(absl::StatusCode::kAborted));
+  EXPECT_NE(ReadLatest(), Expected(first));
+  ASSERT_OK(Update(first));
+  EXPECT_EQ(ReadLatest(), Expected(first));
+}
+
 }  // namespace
 }  // namespace bimbackup::snapshot

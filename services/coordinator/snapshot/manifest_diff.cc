@@ -127,6 +127,9 @@ absl::Status RemoveOutdatedOf(Storage& storage, LatestView& view,
 absl::Status Put(LatestView& view, const ManifestEntry& entry,
                  Additions& additions) {
   ++additions.entries;
+  if (additions.on_entry) {
+    ABSL_RETURN_IF_ERROR(additions.on_entry(additions.entries));
+  }
   if (entry.kind == EntryKind::kFolder) {
     return view.PutFolder(entry.stored_path);
   }

@@ -4,6 +4,7 @@
 #define SERVICES_COORDINATOR_SNAPSHOT_MANIFEST_DIFF_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,8 @@ struct Additions {
   // Files whose blob is not there; and one of them.
   int64_t missing_blobs = 0;
   std::string missing_path;
+  // Told of every entry, where set; its error ends the adding.
+  std::function<absl::Status(int64_t entries)> on_entry;
 };
 
 // Puts what the target shows and not every base shows just so, into

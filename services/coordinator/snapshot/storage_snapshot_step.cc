@@ -1,11 +1,15 @@
 #include "services/coordinator/snapshot/storage_snapshot_step.h"
 
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "clients/storage/format/snapshot_file.h"
 #include "services/common/status_macros.h"
 
 namespace bimbackup::snapshot {
+
+using storage::format::Snapshot;
 
 StorageSnapshotStep::StorageSnapshotStep(
     catalog::TreeStore& tree, catalog::DamageStore& damage,
@@ -29,7 +33,77 @@ absl::Status StorageSnapshotStep::WriteSnapshot(
   return status;
 }
 
+void StorageSnapshotStep::EnterForBackup() {
+  MutexLock lock(view_mutex_);
+  backup_waits_ = true;
+  while (view_taken_) view_left_.Wait(view_mutex_);
+  backup_waits_ = false;
+  view_taken_ = true;
+}
+
+bool StorageSnapshotStep::TryEnter() {
+  MutexLock lock(view_mutex_);
+  if (view_taken_ || backup_waits_) return false;
+  view_taken_ = true;
+  return true;
+}
+
+void StorageSnapshotStep::Leave() {
+  {
+    MutexLock lock(view_mutex_);
+    view_taken_ = false;
+  }
+  view_left_.NotifyAll();
+}
+
+bool StorageSnapshotStep::BackupWaits() {
+  MutexLock lock(view_mutex_);
+  return backup_waits_;
+}
+
 absl::Status StorageSnapshotStep::UpdateLatest(
+    const catalog::BackupRecord& backup) {
+  EnterForBackup();
+  const absl::Status status = UpdateView(backup);
+  Leave();
+  return status;
+}
+
+absl::Status StorageSnapshotStep::RebuildLatest(
+    const std::function<absl::Status(const Snapshot&)>& begun,
+    const LatestUpdater::Progress& progress) {
+  if (!TryEnter()) {
+    return absl::AbortedError(
+        "the latest view is being brought up to date just now");
+  }
+  const absl::Status status = RebuildView(begun, progress);
+  Leave();
+  return status;
+}
+
+absl::Status StorageSnapshotStep::RebuildView(
+    const std::function<absl::Status(const Snapshot&)>& begun,
+    const LatestUpdater::Progress& progress) {
+  ABSL_RETURN_IF_ERROR(storage_.CheckMarker());
+  ABSL_ASSIGN_OR_RETURN(const std::vector<std::string> ids,
+                        storage::format::ListSnapshotIds(storage_));
+  if (ids.empty()) return absl::FailedPreconditionError("there is no snapshot");
+  ABSL_ASSIGN_OR_RETURN(const Snapshot snapshot,
+                        storage::format::ReadSnapshot(storage_, ids.back()));
+  ABSL_RETURN_IF_ERROR(begun(snapshot));
+  const absl::Status status =
+      latest_.Rebuild(snapshot, [&](int64_t entries) -> absl::Status {
+        if (BackupWaits()) {
+          return absl::AbortedError(
+              "a backup commits now, and brings the latest view up to date");
+        }
+        return progress(entries);
+      });
+  if (!absl::IsUnimplemented(status)) return status;
+  return absl::FailedPreconditionError(status.message());
+}
+
+absl::Status StorageSnapshotStep::UpdateView(
     const catalog::BackupRecord& backup) {
   ABSL_ASSIGN_OR_RETURN(const storage::format::Snapshot snapshot,
                         storage::format::ReadSnapshot(storage_, backup.id));
