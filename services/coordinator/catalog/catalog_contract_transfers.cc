@@ -164,6 +164,81 @@ TEST_P(CatalogContract, LateResultServesTheNextBackupToo) {
   EXPECT_THAT(catalog_->ListPending(second, 0, 10), IsOkAndHolds(IsEmpty()));
 }
 
+TEST_P(CatalogContract, LateResultIsAdoptedWithoutChangingItsBackup) {
+  const BackupNumber first = StartWithProject();
+  ListFolder(first, "root", {}, {Item("i1", "urn1")});
+  const int64_t id = catalog_->ListPending(first, 0, 1)->at(0).transfer_id;
+  ASSERT_OK(catalog_->FailOpen(first, "the time was up"));
+  EndBackup(first);
+  TransferUpdate late = Stored(id);
+  late.attempt = Attempt("late");
+  late.attempt->late = true;
+  ASSERT_OK(catalog_->ApplyUpdates(0, {late}));
+  EXPECT_TRUE(catalog_->ListAttempts(id)->at(0).late);
+  const BackupCounters counters = catalog_->ListBackups(0, 1)->at(0).counters;
+  EXPECT_EQ(counters.transfers_failed, 1);
+  EXPECT_EQ(counters.transfers_stored, 0);
+  EXPECT_THAT(catalog_->ListTransfers(first, true, 0, 10),
+              IsOkAndHolds(SizeIs(1)));
+  EXPECT_EQ(catalog_->ListChildren("b.1", "")->files[0].sha256,
+            std::string(64, 'c'));
+  EXPECT_EQ(catalog_->ListChildren("b.1", "")->files[0].reason, "");
+  const BackupNumber second = StartWithProject();
+  EXPECT_THAT(catalog_->CountOpen(second), IsOkAndHolds(0));
+}
+
+TEST_P(CatalogContract, AttemptAloneLeavesTheTransferAsItIs) {
+  const BackupNumber backup = StartWithProject();
+  ListFolder(backup, "root", {}, {Item("i1", "urn1")});
+  const int64_t id = catalog_->ListPending(backup, 0, 1)->at(0).transfer_id;
+  ASSERT_OK(catalog_->RecordLeases({{id, 41, "worker-1"}}));
+  TransferUpdate late;
+  late.transfer_id = id;
+  late.attempt = Attempt("late");
+  late.attempt_only = true;
+  ASSERT_OK(catalog_->ApplyUpdates(backup, {late}));
+  EXPECT_THAT(catalog_->ListLeases(backup), IsOkAndHolds(SizeIs(1)));
+  EXPECT_EQ(catalog_->GetTransfer(id)->attempts, 1);
+}
+
+TEST_P(CatalogContract, FailsAnyNumberOfTransfers) {
+  const BackupNumber backup = StartWithProject();
+  std::vector<ListedItem> items;
+  for (int i = 0; i < 5000; ++i) {
+    items.push_back(Item(absl::StrCat("i", i), absl::StrCat("urn", i)));
+  }
+  ListFolder(backup, "root", {}, items);
+  ASSERT_OK(catalog_->FailOpen(backup, "the time was up"));
+  EXPECT_THAT(catalog_->CountOpen(backup), IsOkAndHolds(0));
+  EXPECT_EQ(catalog_->GetRunningBackup()->value().counters.transfers_failed,
+            5000);
+}
+
+TEST_P(CatalogContract, PrunesTransfersOfOldBackups) {
+  std::vector<BackupNumber> backups;
+  std::vector<int64_t> ids;
+  for (int i = 0; i < 4; ++i) {
+    backups.push_back(StartWithProject());
+    if (i == 0) ListFolder(backups[0], "root", {}, {Item("i1", "urn1")});
+    ids.push_back(
+        catalog_->ListPending(backups.back(), 0, 1)->at(0).transfer_id);
+    TransferUpdate failed = Failed(ids.back(), "HTTP 404");
+    failed.attempt = Attempt("HTTP 404");
+    ASSERT_OK(catalog_->ApplyUpdates(backups.back(), {failed}));
+    EndBackup(backups.back());
+  }
+  ASSERT_THAT(catalog_->PruneTransfers(2), IsOkAndHolds(false));
+  for (int i = 0; i < 4; ++i) {
+    const size_t kept = i < 2 ? 0 : 1;
+    EXPECT_EQ(catalog_->ListTransfers(backups[i], false, 0, 9)->size(), kept);
+    EXPECT_EQ(catalog_->ListAttempts(ids[i])->size(), kept);
+  }
+  // Also where nothing else is left, no id is given twice.
+  ASSERT_OK(catalog_->PruneTransfers(1));
+  const BackupNumber next = StartWithProject();
+  EXPECT_GT(catalog_->ListPending(next, 0, 1)->at(0).transfer_id, ids[3]);
+}
+
 TEST_P(CatalogContract, ChangeThatComesWhileManifestsAreWrittenIsNotLost) {
   const BackupNumber backup = StartWithProject();
   ListFolder(backup, "root", {}, {Item("i1", "urn1")});

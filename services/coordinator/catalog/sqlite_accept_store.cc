@@ -8,6 +8,9 @@
 namespace bimbackup::catalog {
 namespace {
 
+// Nobody should wait for more; the next backup purges the rest.
+constexpr int kPurgesAtOnce = 20;
+
 constexpr char kFindRunning[] = "SELECT id FROM backups WHERE state < 3";
 
 constexpr char kListProjects[] = "SELECT pk FROM projects";
@@ -70,7 +73,7 @@ absl::StatusOr<Accepted> SqliteCatalogImpl::AcceptDeletions(
     const std::vector<std::string>& projects) {
   ABSL_ASSIGN_OR_RETURN(const Accepted accepted,
                         Accept(projects, AcceptDeletionsOf));
-  ABSL_RETURN_IF_ERROR(PurgeAccepted());
+  ABSL_RETURN_IF_ERROR(PurgeAccepted(kPurgesAtOnce));
   return accepted;
 }
 
@@ -79,9 +82,9 @@ absl::StatusOr<Accepted> SqliteCatalogImpl::AcceptDenied(
   return Accept(projects, AcceptDeniedOf);
 }
 
-absl::Status SqliteCatalogImpl::PurgeAccepted() {
+absl::Status SqliteCatalogImpl::PurgeAccepted(int transactions) {
   bool more = true;
-  while (more) {
+  for (int i = 0; more && i < transactions; ++i) {
     ABSL_RETURN_IF_ERROR(writer_.Commit([&](WriteBatch& batch) {
       more = PurgeSome(batch);
       return absl::OkStatus();

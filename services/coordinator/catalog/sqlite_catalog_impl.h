@@ -156,8 +156,8 @@ class SqliteCatalogImpl : public Catalog {
                          const Block& block);
   absl::StatusOr<Accepted> Accept(const std::vector<std::string>& projects,
                                   Accepted (*accept)(WriteBatch&, int64_t));
-  // Ends what AcceptDeletions began.
-  absl::Status PurgeAccepted();
+  // Goes on with what AcceptDeletions began, in up to so many transactions.
+  absl::Status PurgeAccepted(int transactions);
   TreeWriter::Options WriterOptions(BackupNumber backup, bool recheck_all);
 
   Clock& clock_;

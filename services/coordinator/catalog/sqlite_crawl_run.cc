@@ -1,5 +1,6 @@
 // SqliteCatalogImpl as a CrawlStore: a crawl's beginning and end.
 
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -136,7 +137,7 @@ absl::Status SqliteCatalogImpl::BeginCrawl(BackupNumber backup,
       return absl::NotFoundError(absl::StrCat("there is no backup ", backup));
     }
   }
-  ABSL_RETURN_IF_ERROR(PurgeAccepted());
+  ABSL_RETURN_IF_ERROR(PurgeAccepted(std::numeric_limits<int>::max()));
   ABSL_RETURN_IF_ERROR(PlanDamaged(backup, wanted));
   ABSL_RETURN_IF_ERROR(PlanUnstored(backup, wanted));
   return writer_.Commit([&](WriteBatch& batch) {

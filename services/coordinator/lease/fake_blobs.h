@@ -6,15 +6,18 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "clients/storage/storage.h"
 #include "services/common/mutex.h"
 
 namespace bimbackup::lease {
 
-// Everything but blobs' sizes, the marker and the capacity is UNIMPLEMENTED.
+// Everything but blobs' sizes, objects' keys, the marker and the capacity is
+// UNIMPLEMENTED.
 // Thread-safe.
 class FakeBlobs : public storage::Storage {
  public:
@@ -68,10 +71,12 @@ class FakeBlobs : public storage::Storage {
       override {
     MutexLock lock(mutex_);
     if (!write_failure_.ok()) return write_failure_;
-    return std::make_unique<Scratch>();
+    return std::make_unique<Scratch>(*this);
   }
-  absl::Status RemoveObject(absl::string_view) override {
-    return absl::UnimplementedError("RemoveObject");
+  absl::Status RemoveObject(absl::string_view key) override {
+    MutexLock lock(mutex_);
+    objects_.erase(std::string(key.data(), key.size()));
+    return absl::OkStatus();
   }
   absl::Status RemoveBlob(absl::string_view) override {
     return absl::UnimplementedError("RemoveBlob");
@@ -83,12 +88,20 @@ class FakeBlobs : public storage::Storage {
       absl::string_view) override {
     return absl::UnimplementedError("OpenObject");
   }
-  absl::StatusOr<bool> ObjectExists(absl::string_view) override {
-    return absl::UnimplementedError("ObjectExists");
+  absl::StatusOr<bool> ObjectExists(absl::string_view key) override {
+    MutexLock lock(mutex_);
+    return objects_.count(std::string(key.data(), key.size())) > 0;
   }
-  absl::StatusOr<storage::ObjectPage> List(absl::string_view,
+  absl::StatusOr<storage::ObjectPage> List(absl::string_view prefix,
                                            absl::string_view) override {
-    return absl::UnimplementedError("List");
+    MutexLock lock(mutex_);
+    storage::ObjectPage page;
+    for (const std::string& key : objects_) {
+      if (absl::StartsWith(key, prefix)) {
+        page.entries.emplace_back().key = key;
+      }
+    }
+    return page;
   }
   absl::StatusOr<std::unique_ptr<storage::LatestView>> OpenLatestView()
       override {
@@ -99,18 +112,27 @@ class FakeBlobs : public storage::Storage {
   }
 
  private:
-  // What is written to see whether it can be.
+  // Keeps no bytes.
   class Scratch : public storage::ObjectWriter {
    public:
+    explicit Scratch(FakeBlobs& storage) : storage_(storage) {}
+
     absl::Status Append(absl::string_view) override { return absl::OkStatus(); }
-    absl::Status Commit(absl::string_view) override {
-      return absl::UnimplementedError("Commit");
+    absl::Status Commit(absl::string_view key) override {
+      MutexLock lock(storage_.mutex_);
+      if (!storage_.write_failure_.ok()) return storage_.write_failure_;
+      storage_.objects_.emplace(key.data(), key.size());
+      return absl::OkStatus();
     }
+
+   private:
+    FakeBlobs& storage_;
   };
 
   const std::string id_ = "fake";
   mutable Mutex mutex_;
   std::map<std::string, int64_t> blobs_ ABSL_GUARDED_BY(mutex_);
+  std::set<std::string> objects_ ABSL_GUARDED_BY(mutex_);
   absl::Status failure_ ABSL_GUARDED_BY(mutex_);
   absl::Status write_failure_ ABSL_GUARDED_BY(mutex_);
   std::optional<int64_t> free_bytes_ ABSL_GUARDED_BY(mutex_);

@@ -112,6 +112,7 @@ absl::Status FakeTransferStore::ApplyUpdate(
     ++transfer.record.attempts;
   }
   if (transfer.record.state == TransferState::kStored) return absl::OkStatus();
+  if (update.attempt_only) return absl::OkStatus();
   transfer.record.state = update.state;
   transfer.record.reason = update.reason;
   if (update.state == TransferState::kStored) {

@@ -128,18 +128,6 @@ TEST_F(LeasePoolTest, AdoptsALateWholeBlobAndRevokesTheSuccessor) {
   EXPECT_EQ(store.StoredTimes(1), 1);
 }
 
-TEST_F(LeasePoolTest, IgnoresALateFailure) {
-  AddTransfers(1);
-  Begin();
-  const auto first = Take("w1", 4);
-  Advance(absl::Seconds(60));
-  const auto second = Take("w2", 4);
-  WorkerReport late = Report("w1", 0);
-  late.results = {Ended(first[0], Outcome::kNotFound)};
-  EXPECT_THAT(Exchange(late).acknowledged, ElementsAre(1));
-  EXPECT_THAT(Exchange(Report("w2", 0, second)).revoked, IsEmpty());
-}
-
 TEST_F(LeasePoolTest, DoesNotBelieveABlobThatIsNotThere) {
   AddTransfers(1);
   Begin();

@@ -79,21 +79,42 @@ Settler::Acknowledge Settler::AddResult(absl::string_view worker_id,
   return Acknowledge::kAfterCommit;
 }
 
-// A lease that was lost, or one of a process before this: only a whole blob
-// counts, and only where the transfer is still open.
+// A lease that was lost, or one of a process or backup before this: only a
+// whole blob counts, also where the transfer has failed meanwhile. What else
+// befell it is kept for people.
 Settler::Acknowledge Settler::AddLate(absl::string_view worker_id,
                                       const TransferResult& result) {
-  if (result.outcome != Outcome::kStored) return Acknowledge::kNow;
+  if (result.outcome == Outcome::kReleased) return Acknowledge::kNow;
   if (table_.Find(result.transfer_id) == nullptr) {
     const auto transfer = store_.GetTransfer(result.transfer_id);
     if (absl::IsNotFound(transfer.status())) return Acknowledge::kNow;
     if (!transfer.ok()) return Acknowledge::kNotYet;
-    if (transfer->state != TransferState::kPending &&
-        transfer->state != TransferState::kLeased) {
+    if (transfer->state == TransferState::kStored) return Acknowledge::kNow;
+    // Nobody can tell any more whether signing gave another size.
+    if (result.outcome == Outcome::kStored &&
+        transfer->state == TransferState::kFailed &&
+        transfer->size.value_or(result.size) != result.size) {
       return Acknowledge::kNow;
     }
   }
-  return AddStored(worker_id, result, false);
+  if (result.outcome == Outcome::kStored) {
+    return AddStored(worker_id, result, false);
+  }
+  AddLateAttempt(worker_id, result);
+  return Acknowledge::kAfterCommit;
+}
+
+void Settler::AddLateAttempt(absl::string_view worker_id,
+                             const TransferResult& result) {
+  Ending ending;
+  ending.id = result.transfer_id;
+  ending.worker_id = ToString(worker_id);
+  ending.update.transfer_id = result.transfer_id;
+  ending.update.attempt_only = true;
+  ending.update.attempt = MakeAttempt(worker_id, result, clock_.Now());
+  ending.update.attempt->late = true;
+  settled_.insert(result.transfer_id);
+  endings_.push_back(std::move(ending));
 }
 
 Settler::Acknowledge Settler::AddStored(absl::string_view worker_id,
@@ -139,6 +160,7 @@ Settler::Acknowledge Settler::AddStored(absl::string_view worker_id,
   ending.update.sha256 = result.sha256;
   ending.update.size = result.size;
   ending.update.attempt = MakeAttempt(worker_id, result, clock_.Now());
+  ending.update.attempt->late = ending.late;
   settled_.insert(result.transfer_id);
   endings_.push_back(std::move(ending));
   return Acknowledge::kAfterCommit;
@@ -220,6 +242,7 @@ absl::Status Settler::Commit(catalog::BackupNumber backup) {
 }
 
 void Settler::Perform(const Ending& ending) {
+  if (ending.update.attempt_only) return;
   LeaseTable::Entry* entry = table_.Find(ending.id);
   if (ending.update.state == TransferState::kStored) {
     ++stored_[ending.worker_id];
