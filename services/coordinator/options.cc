@@ -38,6 +38,10 @@ void AddServerFlags(CLI::App& app, Options& options) {
   app.add_option("--storage", options.storage,
                  "where the backup is kept, such as file:///backup")
       ->envname("BIMBACKUP_STORAGE");
+  app.add_flag("--rebuild_catalog", options.rebuild_catalog,
+               "where the state folder holds no catalog, make it anew from the "
+               "storage's copy of it, or its snapshots; no effect otherwise")
+      ->envname("BIMBACKUP_REBUILD_CATALOG");
   app.add_option("--allowed_hosts", options.allowed_hosts,
                  "hosts to which signed URLs may point besides Autodesk's and "
                  "S3's, such as *.example.com")

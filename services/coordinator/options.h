@@ -20,6 +20,8 @@ struct Options {
   std::string state_dir;
   // "file:///backup", or a plain absolute path.
   std::string storage;
+  // Make a lost catalog anew from the storage.
+  bool rebuild_catalog = false;
   std::string bim360_base_url = "https://developer.api.autodesk.com";
   std::string client_id;
   Secret client_secret;

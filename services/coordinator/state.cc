@@ -9,8 +9,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "clients/storage/format/snapshot_file.h"
+#include "services/common/logging.h"
 #include "services/common/status_macros.h"
 #include "services/coordinator/catalog/sqlite_catalog.h"
+#include "services/coordinator/rebuild/catalog_rebuilder.h"
 
 namespace bimbackup::coordinator {
 namespace {
@@ -46,7 +48,8 @@ absl::StatusOr<std::unique_ptr<storage::Storage>> OpenStorageFor(
     const Options& options, bool catalog_is_new) {
   storage::OpenOptions open;
   open.url = options.storage;
-  open.create = catalog_is_new;
+  // What is to be rebuilt from is there, or not mounted.
+  open.create = catalog_is_new && !options.rebuild_catalog;
   open.latest = options.latest;
   absl::StatusOr<std::unique_ptr<storage::Storage>> storage =
       storage::OpenStorage(open);
@@ -54,13 +57,37 @@ absl::StatusOr<std::unique_ptr<storage::Storage>> OpenStorageFor(
   if (!catalog_is_new) return storage;
   ABSL_ASSIGN_OR_RETURN(const auto snapshots,
                         storage::format::ListSnapshotIds(**storage));
-  if (!snapshots.empty()) {
+  if (!snapshots.empty() && !options.rebuild_catalog) {
     return absl::FailedPreconditionError(absl::StrCat(
         "--storage: ", options.storage, " holds ", snapshots.size(),
         " snapshots, but --state_dir ", options.state_dir,
-        " holds no catalog: bring its catalog back, or take an empty storage"));
+        " holds no catalog: bring its catalog back, start once with "
+        "--rebuild_catalog, or take an empty storage"));
   }
   return storage;
+}
+
+// With --rebuild_catalog, which may stay set: it does nothing where there is
+// a catalog, or no snapshot.
+absl::Status RebuildIfAsked(const Options& options, bool catalog_is_new,
+                            storage::Storage& storage, Clock& clock) {
+  if (!options.rebuild_catalog) return absl::OkStatus();
+  if (!catalog_is_new) {
+    spdlog::info("--rebuild_catalog: {} holds a catalog, which stands",
+                 options.state_dir);
+    return absl::OkStatus();
+  }
+  ABSL_ASSIGN_OR_RETURN(const auto snapshots,
+                        storage::format::ListSnapshotIds(storage));
+  if (snapshots.empty()) {
+    spdlog::info(
+        "--rebuild_catalog: {} holds no snapshot; a new catalog begins",
+        options.storage);
+    return absl::OkStatus();
+  }
+  const absl::Status rebuilt = rebuild::RebuildCatalog(
+      storage, options.state_dir, options.account_id, clock);
+  return rebuilt.ok() ? rebuilt : Prefixed("--rebuild_catalog", rebuilt);
 }
 
 // The catalog learns its storage's id once, and knows no other from then on.
@@ -86,6 +113,8 @@ absl::StatusOr<State> OpenState(const Options& options, Clock& clock,
   const bool catalog_is_new = !std::filesystem::exists(
       std::filesystem::path(options.state_dir) / "catalog.db", error);
   ABSL_ASSIGN_OR_RETURN(state.storage, OpenStorageFor(options, catalog_is_new));
+  ABSL_RETURN_IF_ERROR(
+      RebuildIfAsked(options, catalog_is_new, *state.storage, clock));
   catalog::SqliteCatalogOptions catalog_options;
   catalog_options.state_dir = options.state_dir;
   absl::StatusOr<std::unique_ptr<catalog::Catalog>> catalog =

@@ -24,6 +24,8 @@ struct State {
 // another id than the catalog knows, one with snapshots of which the catalog
 // knows nothing, one of a newer format, a catalog of a newer schema or in use
 // by another coordinator. Nothing is written before all of it is checked.
+// Where `options.rebuild_catalog` asks for it, a catalog that is lost is first
+// made anew from the storage, which takes as long as it takes.
 // `clock` and `random` outlive the state.
 absl::StatusOr<State> OpenState(const Options& options, Clock& clock,
                                 Random& random);

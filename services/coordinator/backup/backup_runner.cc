@@ -14,11 +14,19 @@
 #include "services/coordinator/backup/ending.h"
 #include "services/coordinator/catalog/catalog_error.h"
 #include "services/coordinator/crawl/crawler.h"
+#include "services/coordinator/rebuild/catalog_copy.h"
 
 namespace bimbackup::backup {
 
 using catalog::BackupRecord;
 using catalog::BackupState;
+
+namespace {
+
+// Transfers of older backups are forgotten, attempts and all.
+constexpr int kBackupsWithTransfers = 30;
+
+}  // namespace
 
 BackupRunner::BackupRunner(catalog::Catalog& catalog,
                            bim360::Bim360Client& client,
@@ -253,7 +261,26 @@ absl::Status BackupRunner::Commit(const BackupRecord& record,
         absl::IsCancelled(status) ? "the latest view is not up to date: " : "",
         status.message());
   }
+  if (absl::Status kept = KeepCatalogCopy(now); !kept.ok()) {
+    if (IsStopping()) return kept;
+    spdlog::warn("backup {}: its catalog's copy was not stored: {}", record.id,
+                 kept);
+    absl::StrAppend(&message, message.empty() ? "" : "; ",
+                    "the catalog's copy was not stored: ", kept.message());
+  }
   return End(record, state, message);
+}
+
+absl::Status BackupRunner::KeepCatalogCopy(const BackupRecord& record) {
+  absl::StatusOr<bool> more = true;
+  while (more.ok() && *more && !IsStopping()) {
+    more = catalog_.PruneTransfers(kBackupsWithTransfers);
+  }
+  if (!more.ok()) {
+    spdlog::warn("old transfers could not be removed: {}", more.status());
+  }
+  return rebuild::StoreCatalogCopy(catalog_, storage_, record.id,
+                                   [this] { return IsStopping(); });
 }
 
 absl::Status BackupRunner::UpdateLatest(const BackupRecord& record) {

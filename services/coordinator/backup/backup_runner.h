@@ -97,6 +97,9 @@ class BackupRunner {
                                 std::string& note);
   absl::Status Commit(const catalog::BackupRecord& record,
                       absl::string_view note);
+  // Puts a copy of the catalog into the storage, without what nobody asks for
+  // any more.
+  absl::Status KeepCatalogCopy(const catalog::BackupRecord& record);
   // As SnapshotStep::UpdateLatest, with INTERNAL for what only the view has.
   absl::Status UpdateLatest(const catalog::BackupRecord& record);
   // Repeats `write` while storage or catalog are full, denied or gone, as long

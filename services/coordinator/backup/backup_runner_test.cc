@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "clients/bim360/fake_bim360_client.h"
 #include "clients/http/host_policy.h"
 #include "clients/storage/temp_folder.h"
@@ -25,6 +26,7 @@
 namespace bimbackup::backup {
 namespace {
 
+using absl_testing::IsOkAndHolds;
 using absl_testing::StatusIs;
 using bim360::FakeBim360Client;
 using catalog::BackupState;
@@ -340,6 +342,26 @@ TEST_F(BackupRunnerTest, DryRunSignsNothing) {
   EXPECT_EQ(view.record.counters.transfers, 5);
   EXPECT_EQ(client_.CallCount(FakeBim360Client::Call::kSignDownload), 0);
   EXPECT_EQ(Run().record.counters.transfers_stored, 5);
+}
+
+TEST_F(BackupRunnerTest, LeavesACopyOfItsCatalog) {
+  ASSERT_OK(runner_->StartBackup({}));
+  const BackupView view = WorkUntilEnd();
+  EXPECT_EQ(view.record.state, BackupState::kSucceeded) << view.record.message;
+  EXPECT_THAT(
+      blobs_.ObjectExists(absl::StrCat("catalog/", view.record.id, ".db.zst")),
+      IsOkAndHolds(true));
+}
+
+TEST_F(BackupRunnerTest, CopyThatCannotBeStoredIsNamedAndNoFailure) {
+  snapshot_->on_write = [this] {
+    blobs_.FailWrites(absl::ResourceExhaustedError("no space left"));
+  };
+  ASSERT_OK(runner_->StartBackup({}));
+  const BackupView view = WorkUntilEnd();
+  EXPECT_EQ(view.record.state, BackupState::kSucceeded);
+  EXPECT_EQ(view.record.message,
+            "the catalog's copy was not stored: no space left");
 }
 
 // The catalog is as a process leaves it that dies between two steps.
