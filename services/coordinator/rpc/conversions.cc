@@ -32,6 +32,7 @@ void SetProgress(const backup::BackupView& view, v1::BackupProgress& out) {
   out.set_bytes_stored(counters.bytes_stored);
   out.set_transfers_failed(counters.transfers_failed);
   out.set_unlisted(counters.unlisted);
+  out.set_denied(counters.denied);
   out.set_guarded(counters.guarded);
   for (const auto& [name, calls] : counters.api_calls) {
     (*out.mutable_api_calls())[name] = calls;
@@ -153,6 +154,8 @@ v1::TransferRecord ToProto(const catalog::UnlistedRecord& unlisted) {
   out.mutable_path()->Assign(unlisted.path.begin(), unlisted.path.end());
   out.set_state(v1::TRANSFER_STATE_FAILED);
   out.set_reason(unlisted.reason);
+  if (unlisted.guarded) out.add_acceptable(v1::ACCEPT_KIND_DELETIONS);
+  if (unlisted.denied) out.add_acceptable(v1::ACCEPT_KIND_DENIED);
   return out;
 }
 
@@ -164,6 +167,7 @@ v1::TransferAttempt ToProto(const catalog::AttemptRecord& attempt) {
   out.set_http_status(attempt.http_status);
   out.set_bytes_received(attempt.bytes_received);
   out.set_message(attempt.message);
+  out.set_late(attempt.late);
   return out;
 }
 
