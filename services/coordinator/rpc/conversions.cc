@@ -17,6 +17,17 @@ v1::TransferState ToProto(catalog::TransferState state) {
   return static_cast<v1::TransferState>(static_cast<int>(state) + 1);
 }
 
+void SetPlan(const backup::BackupPlan& plan, v1::BackupPlan& out) {
+  out.set_transfers(plan.transfers);
+  out.set_bytes(plan.bytes);
+  for (const auto& [name, calls] : plan.api_calls) {
+    (*out.mutable_api_calls())[name] = calls;
+  }
+  out.mutable_floor()->set_seconds(absl::ToInt64Seconds(plan.floor));
+  out.set_floor_class(plan.floor_class);
+  out.set_floor_calls_per_minute(plan.floor_calls_per_minute);
+}
+
 void SetProgress(const backup::BackupView& view, v1::BackupProgress& out) {
   const catalog::BackupCounters& counters = view.record.counters;
   out.set_projects(view.totals.projects);
@@ -45,17 +56,6 @@ void SetProgress(const backup::BackupView& view, v1::BackupProgress& out) {
   out.set_limited_by(static_cast<v1::Limit>(view.limited_by));
   out.set_transfers_leased(view.transfers_leased);
   if (view.plan.has_value()) SetPlan(*view.plan, *out.mutable_plan());
-}
-
-void SetPlan(const backup::BackupPlan& plan, v1::BackupPlan& out) {
-  out.set_transfers(plan.transfers);
-  out.set_bytes(plan.bytes);
-  for (const auto& [name, calls] : plan.api_calls) {
-    (*out.mutable_api_calls())[name] = calls;
-  }
-  out.mutable_floor()->set_seconds(absl::ToInt64Seconds(plan.floor));
-  out.set_floor_class(plan.floor_class);
-  out.set_floor_calls_per_minute(plan.floor_calls_per_minute);
 }
 
 void SetRequest(const catalog::BackupRequest& request,
