@@ -21,6 +21,11 @@ constexpr size_t kBufferBytes = size_t{1} << 20;
 // How often a file may go from under us between open and lock.
 constexpr int kMaxTries = 5;
 
+// A folder as messages name it.
+std::string Describe(const Folder& folder) {
+  return folder.path().empty() ? "the destination" : folder.path();
+}
+
 // Whether the name still leads to the open file, and no other name does:
 // somebody else's hard link would be written through.
 bool IsOurs(int folder, const std::string& name, int file, struct stat& info) {
@@ -45,7 +50,7 @@ absl::StatusOr<PartialFile> PartialFile::Open(std::shared_ptr<Folder> folder,
                          O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
                          0666));
     if (!file.valid() && errno != ELOOP) {
-      return ErrnoStatus(errno, "make a file in", folder->PathOf("."));
+      return ErrnoStatus(errno, "make a file in", Describe(*folder));
     }
     if (file.valid() && flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
       return absl::AbortedError("another restore is writing it");
@@ -59,7 +64,7 @@ absl::StatusOr<PartialFile> PartialFile::Open(std::shared_ptr<Folder> folder,
     unlinkat(folder->fd(), name.c_str(), 0);
   }
   return absl::UnavailableError(
-      absl::StrCat("cannot make a file in ", folder->PathOf(".")));
+      absl::StrCat("cannot make a file in ", Describe(*folder)));
 }
 
 absl::Status PartialFile::AddTo(Digest& digest) {
@@ -84,7 +89,7 @@ absl::Status PartialFile::Append(absl::string_view bytes) {
         pwrite(file_.get(), bytes.data(), bytes.size(), size_);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
-      return ErrnoStatus(errno, "write into", folder_->PathOf("."));
+      return ErrnoStatus(errno, "write into", Describe(*folder_));
     }
     bytes.remove_prefix(static_cast<size_t>(written));
     size_ += written;

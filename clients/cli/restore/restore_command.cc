@@ -122,6 +122,14 @@ int ReportRestoreFailure(const CommandContext& context,
                        "); the same command goes on from here")));
 }
 
+absl::Status SayHowToGoOn(const absl::Status& status) {
+  if (!absl::IsResourceExhausted(status)) return status;
+  return absl::Status(
+      status.code(),
+      absl::StrCat(status.message(),
+                   "; make room, and the same command goes on from here"));
+}
+
 // All folders from the destination down to the current one are held open, and
 // some dozens of files.
 void AllowManyOpenFiles() {
@@ -150,7 +158,9 @@ int RunRestore(const CommandContext& context, const RestoreFlags& flags) {
   if (status.ok() || !summary.snapshot_id.empty()) {
     progress.Finish(summary, flags.options.destination);
   }
-  if (!status.ok()) return ReportRestoreFailure(context, flags, status);
+  if (!status.ok()) {
+    return ReportRestoreFailure(context, flags, SayHowToGoOn(status));
+  }
   return summary.whole() ? kExitSuccess : kExitPartial;
 }
 
