@@ -310,6 +310,20 @@ TEST_F(ServerTest, RefusesADownloadFromAHostThatIsNotAllowed) {
   EXPECT_THAT(status.error_message(), Not(HasSubstr("secret")));
 }
 
+TEST_F(ServerTest, RefusesADownloadWhoseUrlIsTooLong) {
+  StartWorker();
+  v1::DownloadRequest request;
+  request.set_url(origin_.Url("/x?") + std::string(16 << 10, 's'));
+  grpc::ClientContext context;
+  const auto reader = stub_->Download(&context, request);
+  v1::DownloadResponse response;
+  EXPECT_FALSE(reader->Read(&response));
+  const grpc::Status status = reader->Finish();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(status.error_message(), HasSubstr("url: 16"));
+  EXPECT_THAT(status.error_message(), Not(HasSubstr("sss")));
+}
+
 TEST_F(ServerTest, EndsADownloadWhoseCallerGoes) {
   StartWorker();
   v1::DownloadRequest request;

@@ -46,6 +46,17 @@ TEST(ConversionTest, KeepsItsOwnLeaseLifeWhereTheAnswerHasNone) {
   EXPECT_EQ(FromProto(response, kNow).lease_life, absl::Seconds(60));
 }
 
+TEST(ConversionTest, CutsMessagesToWhatTheCoordinatorTakes) {
+  worker_lease::FinishedLease finished;
+  finished.report.message = std::string(1 << 20, 'x') + "\n\xff";
+  EXPECT_LT(ToProto(finished).message().size(), 1100);
+  worker_lease::SyncRequest request;
+  request.storage_problem = std::string(1 << 20, 'x');
+  v1::SynchronizeRequest proto;
+  AddToProto(request, proto);
+  EXPECT_LT(proto.storage_problem().size(), 1100);
+}
+
 TEST(ConversionTest, GivesDigestAndSizeOnlyOfWhatIsStored) {
   worker_lease::FinishedLease finished;
   finished.key = {7, 3};

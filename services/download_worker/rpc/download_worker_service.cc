@@ -5,11 +5,14 @@
 #include "absl/strings/str_cat.h"
 #include "services/common/digest.h"
 #include "services/common/rpc/grpc_status.h"
+#include "services/common/rpc/request_bounds.h"
 #include "services/common/status_macros.h"
 #include "services/download_worker/rpc/download_call.h"
 
 namespace bimbackup::worker_rpc {
 namespace {
+
+constexpr size_t kMaxUrlBytes = 16 << 10;
 
 bool IsHex(const std::string& text, size_t size) {
   return text.size() == size &&
@@ -32,6 +35,9 @@ DownloadWorkerServiceImpl::DownloadWorkerServiceImpl(ServiceDeps deps)
 
 absl::Status DownloadWorkerServiceImpl::CheckDownload(
     const v1::DownloadRequest& request) const {
+  // A signed URL is longer than other texts.
+  ABSL_RETURN_IF_ERROR(
+      rpc::CheckRequest(request, {.max_text_bytes = kMaxUrlBytes}));
   ABSL_RETURN_IF_ERROR(deps_.hosts.Check(request.url()));
   if (request.has_size() && request.size() < 0) {
     return absl::InvalidArgumentError("size: below zero");

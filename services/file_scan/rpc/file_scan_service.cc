@@ -7,6 +7,7 @@
 
 #include "grpcpp/support/method_handler.h"
 #include "services/common/rpc/grpc_status.h"
+#include "services/common/rpc/request_bounds.h"
 #include "services/common/status_macros.h"
 #include "services/file_scan/bench/measurement.h"
 #include "services/file_scan/reader/line_batcher.h"
@@ -116,6 +117,7 @@ grpc::Status FileScanServiceImpl::ReadRawLines(grpc::ServerContext* context,
 absl::Status FileScanServiceImpl::DoScan(
     grpc::ServerContext& context, const v1::ScanRequest& request,
     grpc::ServerWriter<v1::ScanResponse>& writer) {
+  ABSL_RETURN_IF_ERROR(bimbackup::rpc::CheckRequest(request));
   ABSL_ASSIGN_OR_RETURN(
       reader::ReaderOptions options,
       ToReaderOptions(request.options(), request.start_offset()));
@@ -141,6 +143,7 @@ absl::Status FileScanServiceImpl::DoScan(
 absl::Status FileScanServiceImpl::DoReadLines(
     grpc::ServerContext& context, const v1::ReadLinesRequest& request,
     LinesStream& stream) {
+  ABSL_RETURN_IF_ERROR(bimbackup::rpc::CheckRequest(request));
   ABSL_ASSIGN_OR_RETURN(
       reader::ReaderOptions options,
       ToReaderOptions(request.options(), request.start_offset()));
@@ -179,6 +182,7 @@ FileScanServiceImpl::BenchmarkFile(const v1::BenchmarkRequest& request) const {
 absl::Status FileScanServiceImpl::DoBenchmark(
     grpc::ServerContext& context, const v1::BenchmarkRequest& request,
     grpc::ServerWriter<v1::BenchmarkResponse>& writer) {
+  ABSL_RETURN_IF_ERROR(bimbackup::rpc::CheckRequest(request));
   ABSL_ASSIGN_OR_RETURN(bench::Plan plan, ToPlan(request));
   ABSL_ASSIGN_OR_RETURN(const ScanSlots::Slot scan, scans_.Take("scans are"));
   ABSL_ASSIGN_OR_RETURN(const ScanSlots::Slot slot,

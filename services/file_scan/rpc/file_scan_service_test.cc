@@ -191,6 +191,14 @@ TEST_F(FileScanServiceTest, ScanNamesBadOptions) {
               StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
+TEST_F(FileScanServiceTest, ScanNamesWhatIsTooLong) {
+  v1::ScanRequest request;
+  request.set_path(std::string(1 << 20, 'x'));
+  EXPECT_THAT(ScanStatus(request),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("path: 1048576 bytes, over the limit")));
+}
+
 TEST_F(FileScanServiceTest, ScanReportsProgressAndEndsWithItsClient) {
   WriteLarge("large");
   v1::ScanRequest request;
