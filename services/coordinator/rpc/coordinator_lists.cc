@@ -20,6 +20,9 @@ namespace {
 // Between the fields of a cursor: in no id.
 constexpr char kSeparator = '\n';
 
+// A page ends early with the record that goes over: clients take 4 MiB.
+constexpr size_t kMaxPageBytes = size_t{1} << 20;
+
 absl::StatusOr<int64_t> ReadNumber(absl::string_view text) {
   int64_t number = 0;
   if (text.empty()) return number;
@@ -29,7 +32,8 @@ absl::StatusOr<int64_t> ReadNumber(absl::string_view text) {
   return number;
 }
 
-absl::StatusOr<snapshots::EntryPosition> ReadPosition(const std::string& cursor) {
+absl::StatusOr<snapshots::EntryPosition> ReadPosition(
+    const std::string& cursor) {
   const std::vector<std::string> parts = absl::StrSplit(cursor, kSeparator);
   if (parts.size() != 3) {
     return absl::InvalidArgumentError("page_token: malformed");
@@ -85,26 +89,40 @@ absl::StatusOr<std::optional<std::string>> AddUnlisted(
                    std::string(1, kSeparator), unlisted.back().folder_id));
 }
 
+absl::Status AddAttempts(catalog::TransferStore& store, int64_t transfer_id,
+                         v1::TransferRecord& added) {
+  ABSL_ASSIGN_OR_RETURN(const std::vector<catalog::AttemptRecord> attempts,
+                        store.ListAttempts(transfer_id));
+  for (const catalog::AttemptRecord& attempt : attempts) {
+    *added.add_attempts() = ToProto(attempt);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status AddTransfers(catalog::TransferStore& store,
                           catalog::BackupNumber backup, bool failed_only,
                           int64_t after, int limit, const std::string& scope,
                           v1::ListTransfersResponse& response) {
   ABSL_ASSIGN_OR_RETURN(const std::vector<catalog::TransferRecord> transfers,
                         store.ListTransfers(backup, failed_only, after, limit));
+  bool more = static_cast<int>(transfers.size()) == limit;
+  size_t bytes = 0;
   for (const catalog::TransferRecord& transfer : transfers) {
+    if (bytes >= kMaxPageBytes) {
+      more = true;
+      break;
+    }
     v1::TransferRecord& added = *response.add_transfers();
     added = ToProto(transfer);
-    if (transfer.attempts == 0) continue;
-    ABSL_ASSIGN_OR_RETURN(const std::vector<catalog::AttemptRecord> attempts,
-                          store.ListAttempts(transfer.transfer_id));
-    for (const catalog::AttemptRecord& attempt : attempts) {
-      *added.add_attempts() = ToProto(attempt);
+    if (transfer.attempts > 0) {
+      ABSL_RETURN_IF_ERROR(AddAttempts(store, transfer.transfer_id, added));
     }
+    bytes += added.ByteSizeLong();
+    after = transfer.transfer_id;
   }
-  if (static_cast<int>(transfers.size()) == limit) {
-    response.set_next_page_token(
-        MakePageToken(scope, absl::StrCat("t", std::string(1, kSeparator),
-                                          transfers.back().transfer_id)));
+  if (more) {
+    response.set_next_page_token(MakePageToken(
+        scope, absl::StrCat("t", std::string(1, kSeparator), after)));
   }
   return absl::OkStatus();
 }
