@@ -10,8 +10,10 @@
 #include "CLI/CLI.hpp"
 #include "clients/cli/command.h"
 #include "clients/cli/commands.h"
+#include "clients/cli/diff/diff_command.h"
 #include "clients/cli/doctor/doctor_command.h"
 #include "clients/cli/restore/restore_command.h"
+#include "clients/cli/retention/retention_commands.h"
 #include "clients/cli/verify/verify_command.h"
 #include "services/common/flags.h"
 #include "services/common/rpc/security.h"
@@ -55,10 +57,15 @@ void AddCommands(CLI::App& app, CommandAction& chosen) {
   AddBackupCommand(app, chosen);
   AddWatchCommand(app, chosen);
   AddRecordCommands(app, chosen);
+  AddAcceptCommand(app, chosen);
   AddWorkersCommand(app, chosen);
   AddSnapshotCommands(app, chosen);
   AddRestoreCommand(app, chosen);
   AddVerifyCommand(app, chosen);
+  AddDiffCommand(app, chosen);
+  AddForgetCommand(app, chosen);
+  AddProtectCommand(app, chosen);
+  AddRebuildLatestCommand(app, chosen);
   AddLimitsCommand(app, chosen);
   bimbackup::cli::doctor::AddDoctorCommand(app, chosen);
   AddHealthCommand(app, chosen);

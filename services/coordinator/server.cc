@@ -20,6 +20,7 @@
 #include "services/coordinator/lease/lease_pool.h"
 #include "services/coordinator/pages.h"
 #include "services/coordinator/port_check.h"
+#include "services/coordinator/retention/forgetter.h"
 #include "services/coordinator/rpc/coordinator_service.h"
 #include "services/coordinator/rpc/worker_pool_service.h"
 #include "services/coordinator/snapshot/damage_keeper.h"
@@ -101,6 +102,7 @@ struct CoordinatorServer::Parts {
   std::unique_ptr<snapshot::DamageKeeper> damage_keeper;
   std::unique_ptr<lease::LeasePool> pool;
   std::unique_ptr<backup::BackupRunner> runner;
+  std::unique_ptr<retention::Forgetter> forgetter;
   std::unique_ptr<coordinator_rpc::CoordinatorServiceImpl> service;
   std::unique_ptr<coordinator_rpc::WorkerPoolServiceImpl> worker_service;
   std::unique_ptr<rpc::GrpcServer> grpc_server;
@@ -160,6 +162,8 @@ absl::Status CoordinatorServer::Parts::StartDomain() {
 }
 
 absl::Status CoordinatorServer::Parts::StartServing() {
+  forgetter = std::make_unique<retention::Forgetter>(
+      *state.storage, *state.catalog, gates, clock, options.state_dir);
   service = std::make_unique<coordinator_rpc::CoordinatorServiceImpl>(
       coordinator_rpc::ServiceDeps{.runner = *runner,
                                    .catalog = *state.catalog,
@@ -168,7 +172,10 @@ absl::Status CoordinatorServer::Parts::StartServing() {
                                    .limiter = limiter,
                                    .clock = clock,
                                    .random = random,
-                                   .damage = *damage_keeper});
+                                   .damage = *damage_keeper,
+                                   .forgetter = *forgetter,
+                                   .snapshot = *snapshot_step,
+                                   .scratch_folder = options.state_dir});
   worker_service = std::make_unique<coordinator_rpc::WorkerPoolServiceImpl>(
       *pool, state.storage->id(), clock);
   ABSL_ASSIGN_OR_RETURN(

@@ -55,6 +55,13 @@ absl::Status CheckNamed(const Decision& decision) {
 absl::Status ApplyNames(const std::vector<std::string>& ids,
                         std::vector<Decision>& decisions) {
   std::set<std::string> wanted(ids.begin(), ids.end());
+  // The newest: refused below, by its name.
+  const auto newest = std::find_if(
+      decisions.begin(), decisions.end(),
+      [](const Decision& decision) { return decision.row.problem.empty(); });
+  if (newest != decisions.end() && wanted.erase("-") > 0) {
+    wanted.insert(newest->row.head.id);
+  }
   for (Decision& decision : decisions) {
     if (wanted.erase(decision.row.head.id) == 0) {
       decision.reasons.push_back("not named");

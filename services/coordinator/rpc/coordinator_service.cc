@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "services/common/status_macros.h"
+#include "services/coordinator/rpc/accept_call.h"
 #include "services/coordinator/rpc/calls.h"
 #include "services/coordinator/rpc/conversions.h"
 #include "services/coordinator/rpc/watch_reactor.h"
@@ -19,6 +20,9 @@ CoordinatorServiceImpl::CoordinatorServiceImpl(const ServiceDeps& deps)
       restore_(deps.storage),
       limits_(deps.limiter, deps.pool),
       verify_(deps.storage, deps.damage, deps.clock, deps.random),
+      diff_(deps.storage, deps.clock, deps.scratch_folder),
+      forget_(deps.forgetter, deps.clock),
+      rebuild_latest_(deps.runner, deps.snapshot, deps.clock),
       queue_(/*max_threads=*/8, /*max_queued=*/256),
       streams_(/*max_threads=*/16, /*max_queued=*/16) {}
 
@@ -166,6 +170,35 @@ CoordinatorServiceImpl::VerifySnapshot(
     grpc::CallbackServerContext* /*context*/,
     const v1::VerifySnapshotRequest* request) {
   return verify_.VerifySnapshot(*request);
+}
+
+grpc::ServerUnaryReactor* CoordinatorServiceImpl::DiffSnapshots(
+    grpc::CallbackServerContext* context,
+    const v1::DiffSnapshotsRequest* request,
+    v1::DiffSnapshotsResponse* response) {
+  return Answer(context, queue_, *request, [this, context, request, response] {
+    return diff_.DiffSnapshots(
+        *request, [context] { return context->IsCancelled(); }, *response);
+  });
+}
+
+grpc::ServerUnaryReactor* CoordinatorServiceImpl::ProtectSnapshot(
+    grpc::CallbackServerContext* context,
+    const v1::ProtectSnapshotRequest* request,
+    v1::ProtectSnapshotResponse* response) {
+  return Answer(context, queue_, *request, [this, request, response] {
+    return forget_.ProtectSnapshot(*request, *response);
+  });
+}
+
+grpc::ServerUnaryReactor* CoordinatorServiceImpl::AcceptChanges(
+    grpc::CallbackServerContext* context,
+    const v1::AcceptChangesRequest* request,
+    v1::AcceptChangesResponse* response) {
+  return Answer(context, queue_, *request, [this, request, response] {
+    return coordinator_rpc::AcceptChanges(runner_, catalog_, *request,
+                                          *response);
+  });
 }
 
 }  // namespace bimbackup::coordinator_rpc

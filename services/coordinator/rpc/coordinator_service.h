@@ -12,7 +12,11 @@
 #include "services/coordinator/backup/backup_runner.h"
 #include "services/coordinator/catalog/catalog.h"
 #include "services/coordinator/lease/lease_pool.h"
+#include "services/coordinator/retention/forgetter.h"
+#include "services/coordinator/rpc/diff_call.h"
+#include "services/coordinator/rpc/forget_call.h"
 #include "services/coordinator/rpc/limits_calls.h"
+#include "services/coordinator/rpc/rebuild_latest_call.h"
 #include "services/coordinator/rpc/verify_call.h"
 #include "services/coordinator/rpc/restore_calls.h"
 #include "services/coordinator/rpc/work_queue.h"
@@ -30,6 +34,10 @@ struct ServiceDeps {
   Clock& clock;
   Random& random;
   snapshot::DamageKeeper& damage;
+  retention::Forgetter& forgetter;
+  snapshot::StorageSnapshotStep& snapshot;
+  // For what does not fit into memory.
+  std::string scratch_folder;
 };
 
 // Thread-safe.
@@ -97,6 +105,31 @@ class CoordinatorServiceImpl final
     static_cast<void>(context);
     return restore_.ReadBlob(*request);
   }
+  grpc::ServerUnaryReactor* DiffSnapshots(
+      grpc::CallbackServerContext* context,
+      const v1::DiffSnapshotsRequest* request,
+      v1::DiffSnapshotsResponse* response) override;
+  grpc::ServerWriteReactor<v1::ForgetSnapshotsResponse>* ForgetSnapshots(
+      grpc::CallbackServerContext* context,
+      const v1::ForgetSnapshotsRequest* request) override {
+    static_cast<void>(context);
+    return forget_.ForgetSnapshots(*request);
+  }
+  grpc::ServerUnaryReactor* ProtectSnapshot(
+      grpc::CallbackServerContext* context,
+      const v1::ProtectSnapshotRequest* request,
+      v1::ProtectSnapshotResponse* response) override;
+  grpc::ServerUnaryReactor* AcceptChanges(
+      grpc::CallbackServerContext* context,
+      const v1::AcceptChangesRequest* request,
+      v1::AcceptChangesResponse* response) override;
+  grpc::ServerWriteReactor<v1::RebuildLatestViewResponse>* RebuildLatestView(
+      grpc::CallbackServerContext* context,
+      const v1::RebuildLatestViewRequest* request) override {
+    static_cast<void>(context);
+    static_cast<void>(request);
+    return rebuild_latest_.RebuildLatestView();
+  }
 
  private:
   absl::Status DoListBackups(const v1::ListBackupsRequest& request,
@@ -119,6 +152,9 @@ class CoordinatorServiceImpl final
   RestoreCalls restore_;
   LimitsCalls limits_;
   VerifyCall verify_;
+  DiffCall diff_;
+  ForgetCall forget_;
+  RebuildLatestCall rebuild_latest_;
   // Last: their work uses the above. Streams take long, and have threads of
   // their own.
   WorkQueue queue_;
