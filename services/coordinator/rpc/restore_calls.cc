@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "clients/storage/format/utf8.h"
+#include "services/common/rpc/request_bounds.h"
 #include "services/common/status_macros.h"
 #include "services/coordinator/rpc/conversions.h"
 #include "services/coordinator/rpc/pull_stream.h"
@@ -29,6 +30,7 @@ absl::Status DamageError(const std::vector<std::string>& damage) {
 
 absl::StatusOr<restore::Selection> SelectionOf(
     const v1::RestoreSnapshotRequest& request) {
+  ABSL_RETURN_IF_ERROR(rpc::CheckRequest(request));
   restore::Selection selection;
   ABSL_ASSIGN_OR_RETURN(selection.snapshot_id,
                         ReadName("snapshots", request.name()));
