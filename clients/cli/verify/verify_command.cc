@@ -4,8 +4,10 @@
 #include <string>
 
 #include "CLI/CLI.hpp"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "clients/cli/coordinator_client.h"
 #include "clients/cli/snapshot_lists.h"
 #include "clients/cli/verify/verify_report.h"
@@ -25,6 +27,8 @@ namespace {
 
 // A coordinator that reads from a slow share says several things a second.
 constexpr absl::Duration kPatience = absl::Minutes(10);
+
+constexpr absl::string_view kCollection = "snapshots/";
 
 struct VerifyFlags {
   std::string snapshot;
@@ -64,8 +68,8 @@ int VerifyStorage(const CommandContext& context, const VerifyFlags& flags) {
               // A reader that left (`| head`) wants no more.
               .cancelled = [&] { return !context.out->good(); }});
   verify::SnapshotVerifier verifier(**storage, clock, random);
-  const std::string id =
-      flags.request.name().substr(absl::string_view("snapshots/").size());
+  absl::string_view id = flags.request.name();
+  absl::ConsumePrefix(&id, kCollection);
   const auto progress =
       verifier.Verify(id, verify::OptionsOf(flags.request), observer);
   if (!progress.ok()) {
@@ -82,13 +86,21 @@ absl::Status Follow(const CommandContext& context, CoordinatorClient& client,
   grpc::ClientContext call;
   const auto reader = client.stub().VerifySnapshot(&call, flags.request);
   v1::VerifySnapshotResponse response;
+  bool stalled = false;
   while (true) {
     restore::StallWatch::Wait wait(watch, call);
-    if (!reader->Read(&response)) break;
+    const bool more = reader->Read(&response);
+    stalled = wait.expired();
+    if (!more) break;
     report.Show(response);
     if (!context.out->good()) call.TryCancel();
   }
   const absl::Status status = rpc::FromGrpcStatus(reader->Finish());
+  if (stalled) {
+    return absl::DeadlineExceededError(
+        absl::StrCat("the coordinator has said nothing for ",
+                     absl::FormatDuration(kPatience)));
+  }
   if (!absl::IsUnavailable(status)) return status;
   return absl::UnavailableError(absl::StrCat("cannot reach the coordinator at ",
                                              client.target(), " (",
@@ -107,6 +119,11 @@ int VerifyThroughCoordinator(const CommandContext& context,
 
 int RunVerify(const CommandContext& context, VerifyFlags& flags) {
   flags.request.set_name(SnapshotName(flags.snapshot));
+  if (!absl::StartsWith(flags.request.name(), kCollection)) {
+    return ReportFailure(context, "verify",
+                         absl::InvalidArgumentError(absl::StrCat(
+                             "'", flags.snapshot, "' is no snapshot")));
+  }
   return flags.storage.empty() ? VerifyThroughCoordinator(context, flags)
                                : VerifyStorage(context, flags);
 }

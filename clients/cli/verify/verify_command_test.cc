@@ -111,6 +111,8 @@ TEST_F(VerifyCommandTest, BadInputIsOneLineAndAUsageError) {
   }
   EXPECT_EQ(Run({"--percent=5", "--part=1/2"}), 2);
   EXPECT_EQ(Run({"--storage=/nowhere"}), 1);
+  EXPECT_EQ(Run({"backups/1", storage_flag()}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("'backups/1' is no snapshot"));
 }
 
 TEST_F(VerifyCommandTest, ACoordinatorThatIsNotThereIsUnreachable) {
