@@ -27,6 +27,12 @@ void AddWorkersCommand(CLI::App& app, CommandAction& chosen);
 // `snapshots` and `ls`.
 void AddSnapshotCommands(CLI::App& app, CommandAction& chosen);
 
+// `accept`: deletions that are meant, folders that stay forbidden.
+void AddAcceptCommand(CLI::App& app, CommandAction& chosen);
+
+// `rebuild-latest`.
+void AddRebuildLatestCommand(CLI::App& app, CommandAction& chosen);
+
 // `limits`: API budget and bandwidth.
 void AddLimitsCommand(CLI::App& app, CommandAction& chosen);
 

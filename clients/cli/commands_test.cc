@@ -32,6 +32,8 @@ class CommandsTest : public testing::Test {
     AddWorkersCommand(app, chosen);
     AddSnapshotCommands(app, chosen);
     AddLimitsCommand(app, chosen);
+    AddAcceptCommand(app, chosen);
+    AddRebuildLatestCommand(app, chosen);
     AddHealthCommand(app, chosen);
     arguments.insert(arguments.begin(), "bimbackup");
     if (const auto code = ParseFlags(app, arguments.size(), arguments.data())) {
@@ -129,6 +131,38 @@ TEST_F(CommandsTest, ListsAreReadToTheirEnd) {
 TEST_F(CommandsTest, DrainSaysWhatTheWorkerStillHolds) {
   EXPECT_EQ(Run({"workers", "drain", "w1"}), 0);
   EXPECT_EQ(out_.str(), "w1 drains; it holds 5 transfers\n");
+}
+
+TEST_F(CommandsTest, AcceptPassesOnWhatIsAccepted) {
+  EXPECT_EQ(Run({"accept", "-", "deletions", "--project", "A", "--project=B"}),
+            0);
+  const v1::AcceptChangesRequest request = coordinator_.accept_request();
+  EXPECT_EQ(request.name(), "backups/-");
+  EXPECT_EQ(request.kind(), v1::ACCEPT_KIND_DELETIONS);
+  EXPECT_THAT(request.projects(), ElementsAre("A", "B"));
+  EXPECT_EQ(out_.str(),
+            "150 files and 2 folders in 1 project are gone from the next "
+            "snapshot on\n");
+  EXPECT_EQ(Run({"accept", "backups/7", "denied"}), 0);
+  EXPECT_EQ(coordinator_.accept_request().kind(), v1::ACCEPT_KIND_DENIED);
+  EXPECT_EQ(Run({"accept", "-"}), 2);
+  EXPECT_EQ(Run({"accept", "-", "everything"}), 2);
+}
+
+TEST_F(CommandsTest, FailuresSayWhatCanBeAccepted) {
+  EXPECT_EQ(Run({"failures"}), 0);
+  EXPECT_THAT(out_.str(), AllOf(HasSubstr("Tower/Plans: HTTP 403; guarded"),
+                                HasSubstr("`bimbackup accept - deletions"),
+                                HasSubstr("`bimbackup accept - denied"),
+                                testing::Not(HasSubstr("HTTP 404  17"))));
+  EXPECT_EQ(Run({"failures", "--attempts"}), 0);
+  EXPECT_THAT(out_.str(), AllOf(HasSubstr("w1  TRANSFER_OUTCOME_NOT_FOUND"),
+                                HasSubstr("HTTP 404"), HasSubstr("(late)")));
+}
+
+TEST_F(CommandsTest, RebuildLatestIsFollowedToItsEnd) {
+  EXPECT_EQ(Run({"rebuild-latest"}), 0);
+  EXPECT_THAT(out_.str(), HasSubstr("snapshots/7: 9 of 9 entries"));
 }
 
 TEST_F(CommandsTest, LimitsPassOnOnlyWhatIsGiven) {

@@ -65,6 +65,59 @@ class FakeCoordinator : public v1::CoordinatorService::Service {
     return grpc::Status::OK;
   }
 
+  v1::AcceptChangesRequest accept_request() const {
+    MutexLock lock(mutex_);
+    return accept_request_;
+  }
+
+  grpc::Status AcceptChanges(grpc::ServerContext*,
+                             const v1::AcceptChangesRequest* request,
+                             v1::AcceptChangesResponse* response) override {
+    MutexLock lock(mutex_);
+    accept_request_ = *request;
+    response->set_files(150);
+    response->set_folders(2);
+    response->set_projects(1);
+    return grpc::Status::OK;
+  }
+
+  grpc::Status ListTransfers(grpc::ServerContext*,
+                             const v1::ListTransfersRequest*,
+                             v1::ListTransfersResponse* response) override {
+    v1::TransferRecord& folder = *response->add_transfers();
+    folder.set_kind(v1::TRANSFER_RECORD_KIND_FOLDER);
+    folder.set_project_name("Tower");
+    folder.add_path("Plans");
+    folder.set_reason("HTTP 403; guarded");
+    folder.add_acceptable(v1::ACCEPT_KIND_DENIED);
+    folder.add_acceptable(v1::ACCEPT_KIND_DELETIONS);
+    v1::TransferRecord& file = *response->add_transfers();
+    file.set_kind(v1::TRANSFER_RECORD_KIND_FILE);
+    file.set_project_name("Tower");
+    file.add_path("a.pdf");
+    file.set_reason("HTTP 404");
+    v1::TransferAttempt& attempt = *file.add_attempts();
+    attempt.set_worker_id("w1");
+    attempt.set_outcome(v1::TRANSFER_OUTCOME_NOT_FOUND);
+    attempt.set_http_status(404);
+    attempt.set_bytes_received(17);
+    attempt.set_late(true);
+    return grpc::Status::OK;
+  }
+
+  grpc::Status RebuildLatestView(
+      grpc::ServerContext*, const v1::RebuildLatestViewRequest*,
+      grpc::ServerWriter<v1::RebuildLatestViewResponse>* writer) override {
+    v1::RebuildLatestViewResponse response;
+    response.set_snapshot("snapshots/7");
+    response.set_entries(9);
+    writer->Write(response);
+    response.set_entries_done(9);
+    response.set_done(true);
+    writer->Write(response);
+    return grpc::Status::OK;
+  }
+
   grpc::Status StartBackup(grpc::ServerContext*,
                            const v1::StartBackupRequest* request,
                            v1::StartBackupResponse* response) override {
@@ -133,6 +186,7 @@ class FakeCoordinator : public v1::CoordinatorService::Service {
   std::vector<v1::StartBackupRequest> starts_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::string> watched_ ABSL_GUARDED_BY(mutex_);
   v1::UpdateLimitsRequest limits_request_ ABSL_GUARDED_BY(mutex_);
+  v1::AcceptChangesRequest accept_request_ ABSL_GUARDED_BY(mutex_);
   bool lose_start_ ABSL_GUARDED_BY(mutex_) = false;
   // Last, so that no call runs once the rest is gone.
   const std::unique_ptr<rpc::GrpcServer> server_;

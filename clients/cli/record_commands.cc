@@ -55,6 +55,33 @@ int RunList(const CommandContext& context, int limit) {
   return kExitSuccess;
 }
 
+// How much of what is named can be accepted.
+struct Acceptable {
+  int64_t deletions = 0;
+  int64_t denied = 0;
+
+  void Count(const v1::TransferRecord& record) {
+    for (const int kind : record.acceptable()) {
+      deletions += kind == v1::ACCEPT_KIND_DELETIONS;
+      denied += kind == v1::ACCEPT_KIND_DENIED;
+    }
+  }
+};
+
+// Says which command ends what is not going to end by itself.
+void PrintHints(const Acceptable& acceptable, std::ostream& out) {
+  if (acceptable.deletions > 0) {
+    out << HumanCount(acceptable.deletions)
+        << " guarded; where the deletion is meant: `bimbackup accept - "
+           "deletions [--project NAME]`\n";
+  }
+  if (acceptable.denied > 0) {
+    out << HumanCount(acceptable.denied)
+        << " forbidden; where that is to stay: `bimbackup accept - denied "
+           "[--project NAME]`\n";
+  }
+}
+
 int RunShow(const CommandContext& context, const std::string& name) {
   SystemClock clock;
   const CoordinatorClient client(context.coordinator, clock);
@@ -72,6 +99,8 @@ int RunShow(const CommandContext& context, const std::string& name) {
                                             : RenderLine(backup) + "\n")
                << "  started " << HumanTime(backup.create_time()) << ", ended "
                << HumanTime(backup.end_time()) << "\n";
+  PrintHints({backup.progress().guarded(), backup.progress().denied()},
+             *context.out);
   for (const auto& [kind, count] : backup.progress().api_calls()) {
     *context.out << "  API calls, " << kind << ": " << HumanCount(count)
                  << "\n";
@@ -103,7 +132,8 @@ void PrintRecord(const v1::TransferRecord& record, bool attempts,
         << (attempt.worker_id().empty() ? "coordinator" : attempt.worker_id())
         << "  " << v1::TransferOutcome_Name(attempt.outcome()) << "  HTTP "
         << attempt.http_status() << "  " << HumanBytes(attempt.bytes_received())
-        << "  " << Printable(attempt.message()) << "\n";
+        << "  " << Printable(attempt.message())
+        << (attempt.late() ? "  (late)" : "") << "\n";
   }
 }
 
@@ -116,6 +146,7 @@ int RunFailures(const CommandContext& context, const std::string& name,
   request.set_filter("failed");
   request.set_page_size(1000);
   int64_t count = 0;
+  Acceptable acceptable;
   const absl::Status status =
       ForEachPage(client, &Stub::ListTransfers, request,
                   [&](const v1::ListTransfersResponse& page) {
@@ -126,11 +157,13 @@ int RunFailures(const CommandContext& context, const std::string& name,
                     }
                     for (const v1::TransferRecord& record : page.transfers()) {
                       PrintRecord(record, attempts, *context.out);
+                      acceptable.Count(record);
                     }
                     return true;
                   });
   if (!status.ok()) return ReportFailure(context, "failures", status);
   if (count == 0 && !context.json()) *context.out << "no failures\n";
+  if (!context.json()) PrintHints(acceptable, *context.out);
   return kExitSuccess;
 }
 
