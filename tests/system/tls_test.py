@@ -51,12 +51,13 @@ class Certificates:
 class TlsCluster(Cluster):
     """A cluster whose every call is mutual TLS; `cli` is the operator."""
 
-    def __init__(self, emulator_flags=DEMO, **settings):
+    def __init__(self, emulator_flags=DEMO, worker_flags=()):
         self._certificates = tempfile.mkdtemp(prefix="bimbackup-certs-")
         self.certs = Certificates(self._certificates + "/certs")
         super().__init__(
-            BIN, emulator_flags, worker_flags=self.certs.flags("worker"),
-            coordinator_flags=self.certs.flags("coordinator"), **settings)
+            BIN, emulator_flags,
+            worker_flags=[*self.certs.flags("worker"), *worker_flags],
+            coordinator_flags=self.certs.flags("coordinator"))
 
     def __exit__(self, kind, value, trace):
         super().__exit__(kind, value, trace)
@@ -119,7 +120,7 @@ def test_file_scan_over_tls():
         scan = Process(cluster.folder, "file-scan", [
             BIN / "bimbackup-file-scan", "--listen=127.0.0.1:0",
             f"--root={cluster.storage}", *cluster.certs.flags("file-scan")],
-            None)
+            {})
         with running(scan, r"listening on (\S+),") as match:
             done = cluster.cli("scan", "lines.txt", f"--file_scan={match[1]}",
                                name="reader")
@@ -185,7 +186,7 @@ def test_a_worker_with_another_role_says_so():
         flags = [flag for flag in cluster.worker_arguments()
                  if not str(flag).startswith("--tls_")]
         impostor = Process(cluster.folder, "impostor",
-                           [*flags, *cluster.certs.flags("reader")], None)
+                           [*flags, *cluster.certs.flags("reader")], {})
         with running(impostor, r"may not call \S+/Synchronize"):
             pass
 
@@ -220,7 +221,7 @@ def test_plain_text_for_other_machines_needs_the_word():
                    environment=ACCOUNT)
     expect("--http_listen" in line and "--insecure" in line, line)
     with tempfile.TemporaryDirectory() as folder:
-        for flags, environment in ((["--insecure"], None), (
+        for flags, environment in ((["--insecure"], {}), (
                 [], {"BIMBACKUP_INSECURE": "true"})):
             scan = Process(pathlib.Path(folder), "file-scan", [
                 BIN / "bimbackup-file-scan", "--listen=0.0.0.0:0",
@@ -279,8 +280,8 @@ def test_https_needs_no_certificate_and_shows_the_new_one():
 
 def test_renewal_while_a_backup_runs_loses_nothing():
     flags = ("--account=custom:projects=2,folders=4,files=60,bytes=6000000",
-             "--connection_bandwidth=200KB")
-    with TlsCluster(flags) as cluster:
+             "--connection_bandwidth=100KB")
+    with TlsCluster(flags, ["--max_transfers=1"]) as cluster:
         cluster.start(workers=2)
         started = cluster.cli("backup")
         expect(started.returncode == 0, started.stderr)
@@ -291,6 +292,8 @@ def test_renewal_while_a_backup_runs_loses_nothing():
         ca = f"{cluster.certs.folder}/ca/ca.pem"
         wait_for("the new certificate is shown", lambda: https(
             cluster, "/healthz", ca)[1] == cluster.certs.serial("coordinator"))
+        expect(cluster.backup()["state"] == "BACKUP_STATE_TRANSFERRING",
+               "the backup ended before its certificates were replaced")
         # Whoever comes now sees it, too.
         cluster.add_worker()
         code, backup = cluster.run_watch()
