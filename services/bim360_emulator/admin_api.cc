@@ -128,12 +128,11 @@ HttpResponse AdminApi::Tree(const ApiRequest& request) {
     const uint64_t key = entry.tip.storage_key;
     const bool stored =
         !entry.is_folder && entry.tip.content != ContentKind::kNone;
-    if (stored && sha1) json.Field("sha1", objects_.Sha1Of(key));
+    if (stored && sha1) {
+      json.Field("sha1", objects_.DigestOf(key, DigestKind::kSha1));
+    }
     if (stored && sha256) {
-      const auto content = parts_.account.OpenObject(key);
-      json.Field("sha256", content.ok()
-                               ? ContentDigest(**content, DigestKind::kSha256)
-                               : "");
+      json.Field("sha256", objects_.DigestOf(key, DigestKind::kSha256));
     }
     json.EndObject();
   }

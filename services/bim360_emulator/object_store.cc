@@ -65,17 +65,28 @@ void WriteParts(const ApiRequest& request, UrlSigner& signer,
 
 }  // namespace
 
-std::string ObjectStore::Sha1Of(uint64_t storage_key) {
+ObjectStore::Digested ObjectStore::DigestedAs(const ObjectView& object,
+                                              uint64_t storage_key,
+                                              DigestKind kind) {
+  const bool zeros = object.version.content == ContentKind::kSparse;
+  return {kind, zeros,
+          zeros ? static_cast<uint64_t>(object.version.size) : storage_key};
+}
+
+std::string ObjectStore::DigestOf(uint64_t storage_key, DigestKind kind) {
+  const auto object = parts_.account.FindObject(storage_key);
+  if (!object.ok()) return "";
+  const Digested digested = DigestedAs(*object, storage_key, kind);
   {
     MutexLock lock(mutex_);
-    const auto found = sha1_.find(storage_key);
-    if (found != sha1_.end()) return found->second;
+    const auto found = digests_.find(digested);
+    if (found != digests_.end()) return found->second;
   }
   const auto content = parts_.account.OpenObject(storage_key);
   if (!content.ok()) return "";
-  std::string digest = ContentDigest(**content, DigestKind::kSha1);
+  std::string digest = ContentDigest(**content, kind);
   MutexLock lock(mutex_);
-  if (!digest.empty()) sha1_[storage_key] = digest;
+  if (!digest.empty()) digests_[digested] = digest;
   return digest;
 }
 
@@ -97,7 +108,9 @@ std::optional<uint64_t> ObjectStore::SlowDigest(
     return std::nullopt;
   }
   MutexLock lock(mutex_);
-  if (sha1_.contains(*key)) return std::nullopt;
+  if (digests_.contains(DigestedAs(*object, *key, DigestKind::kSha1))) {
+    return std::nullopt;
+  }
   return key;
 }
 
@@ -110,7 +123,7 @@ void ObjectStore::AnswerAfterDigest(uint64_t storage_key,
     if (waiting.size() > 1) return;
   }
   const bool posted = parts_.work.Post([this, storage_key] {
-    Sha1Of(storage_key);
+    DigestOf(storage_key, DigestKind::kSha1);
     RunWaiting(storage_key);
   });
   if (!posted) RunWaiting(storage_key);
@@ -178,7 +191,7 @@ std::optional<std::string> ObjectStore::SignJson(const ApiRequest& request,
   } else {
     json.Field("status", "complete");
     json.Field("url", StorageUrl(request, parts_.signer, what, minutes));
-    std::string sha1 = Sha1Of(*key);
+    std::string sha1 = DigestOf(*key, DigestKind::kSha1);
     if (request.HasFault(FaultType::kWrongSha1)) sha1.assign(40, 'a');
     if (!sha1.empty()) json.Field("sha1", sha1);
   }
@@ -243,7 +256,7 @@ HttpResponse ObjectStore::HandleDetails(const ApiRequest& request) {
       json.Field("objectId", absl::StrCat("urn:adsk.objects:os.object:",
                                           kBucket, "/", request.route.ids[1]));
       json.Field("objectKey", request.route.ids[1]);
-      json.Field("sha1", Sha1Of(*key));
+      json.Field("sha1", DigestOf(*key, DigestKind::kSha1));
       json.IntField("size", object->version.size);
       json.Field("contentType", "application/octet-stream");
       return JsonResponse(json.EndObject().Take());

@@ -73,6 +73,14 @@ def test_cancel_while_no_token_comes():
     check_cancel("token", SILENCE)
 
 
+def waiting(cluster):
+    """Signing calls that wait for their turn."""
+    for line in cluster.http("/metrics").splitlines():
+        if "api_waiting{" in line and '"storage"' in line:
+            return float(line.split()[-1])
+    return 0
+
+
 def test_the_next_run_does_not_wait_for_what_was_cancelled():
     """Signing that waits for its turn leaves the queue with its backup."""
     with Cluster(BIN, ("--account=custom:projects=1,folders=1,files=60,"
@@ -81,13 +89,9 @@ def test_the_next_run_does_not_wait_for_what_was_cancelled():
         # Three folder pages and ten signed URLs a minute.
         cluster.start(workers=1)
         cluster.cli("backup")
-        wait_for("some files are signed", lambda: cluster.admin(
-            "/admin/requests")["endpoints"]["sign"]["requests"] >= 10)
+        wait_for("files wait to be signed", lambda: waiting(cluster) > 0)
         cancel_quickly(cluster, "signing")
-        metrics = cluster.http("/metrics")
-        waiting = [line for line in metrics.splitlines()
-                   if "waiting" in line and "storage" in line]
-        expect(all(line.endswith(" 0") for line in waiting), waiting)
+        wait_for("none waits any more", lambda: waiting(cluster) == 0, 2)
 
 
 def test_max_duration_is_kept_while_the_limiter_waits():
