@@ -18,8 +18,8 @@ if ! [[ $seconds =~ ^[1-9][0-9]*$ ]]; then
   exit 2
 fi
 export CCACHE_BASEDIR=$PWD
-cmake --preset asan >/dev/null && cmake --build build/asan --target fuzzers ||
-  exit 1
+cmake --preset asan >/dev/null &&
+  cmake --build build/asan --target "${@:-fuzzers}" || exit 1
 
 passed=0
 failed=0
