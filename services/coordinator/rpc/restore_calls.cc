@@ -98,19 +98,24 @@ class BlobProducer {
   std::unique_ptr<restore::BlobStream> stream_;
 };
 
+// Ends at once, whatever the queue's threads wait for.
+template <typename Response>
+class RefusedStream final : public grpc::ServerWriteReactor<Response> {
+ public:
+  RefusedStream() {
+    this->Finish(rpc::ToGrpcStatus(absl::UnavailableError(
+        "too many files are being restored; ask again")));
+  }
+  void OnDone() override { delete this; }
+};
+
 // A stream whose answers a `Producer` made of `request` gives.
 template <typename Producer, typename Response, typename Request>
 grpc::ServerWriteReactor<Response>* StartStream(WorkQueue& queue,
                                                 restore::StorageSource& source,
                                                 std::shared_ptr<void> slot,
                                                 const Request& request) {
-  if (slot == nullptr) {
-    return new PullStream<Response>(
-        queue, [](Response&) -> absl::StatusOr<bool> {
-          return absl::UnavailableError(
-              "too many files are being restored; ask again");
-        });
-  }
+  if (slot == nullptr) return new RefusedStream<Response>();
   auto producer = std::make_shared<Producer>(source, request);
   return new PullStream<Response>(
       queue, [slot = std::move(slot), producer](Response& response) {

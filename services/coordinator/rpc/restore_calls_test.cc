@@ -1,5 +1,8 @@
 #include "services/coordinator/rpc/restore_calls.h"
 
+#include <atomic>
+#include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -9,6 +12,7 @@
 #include "gmock/gmock.h"
 #include "services/common/clock.h"
 #include "services/common/fake_clock.h"
+#include "services/common/mutex.h"
 #include "services/common/rpc/channel.h"
 #include "services/common/rpc/grpc_server.h"
 
@@ -32,11 +36,44 @@ class RestoreService final : public v1::CoordinatorService::CallbackService {
   grpc::ServerWriteReactor<v1::ReadBlobResponse>* ReadBlob(
       grpc::CallbackServerContext*,
       const v1::ReadBlobRequest* request) override {
-    return calls_.ReadBlob(*request);
+    auto* stream = calls_.ReadBlob(*request);
+    ++reads_;
+    return stream;
   }
+
+  // Calls of ReadBlob that have begun.
+  int reads() const { return reads_; }
 
  private:
   RestoreCalls calls_;
+  std::atomic<int> reads_ = 0;
+};
+
+// Lets nobody at its blobs until it is opened.
+class GatedStorage : public storage::FaultyStorage {
+ public:
+  using FaultyStorage::FaultyStorage;
+  ~GatedStorage() override { Open(); }
+
+  absl::StatusOr<std::unique_ptr<storage::ObjectReader>> OpenBlob(
+      absl::string_view sha256) override {
+    {
+      MutexLock lock(mutex_);
+      while (!open_) changed_.Wait(mutex_);
+    }
+    return FaultyStorage::OpenBlob(sha256);
+  }
+
+  void Open() {
+    MutexLock lock(mutex_);
+    open_ = true;
+    changed_.NotifyAll();
+  }
+
+ private:
+  Mutex mutex_;
+  CondVar changed_;
+  bool open_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 // A server on loopback, and a client's stub.
@@ -49,6 +86,7 @@ class Server {
             rpc::Dial(rpc::Target{server_->address()}))) {}
 
   v1::CoordinatorService::Stub& stub() { return *stub_; }
+  int calls() const { return service_.reads(); }
   void Shutdown() { server_->Shutdown(absl::ZeroDuration()); }
 
  private:
@@ -146,22 +184,34 @@ TEST_F(RestoreCallsTest, CallersWhoTakeNothingHoldUpNobody) {
 }
 
 TEST_F(RestoreCallsTest, MoreStreamsThanItBearsAreToldSo) {
-  const std::string big = PutBigBlob(16);
-  CoordinatorSource source(server_.stub(), clock_);
-  std::vector<std::unique_ptr<restore::BlobStream>> idle;
-  absl::Status status;
-  while (status.ok() && idle.size() < 200) {
-    auto blob = source.OpenBlob(big, 0);
+  const std::string sha256 = fixture_.PutBlob("bytes");
+  GatedStorage gated(fixture_.storage());
+  Server server(gated);
+  CoordinatorSource source(server.stub(), clock_);
+  std::vector<std::unique_ptr<restore::BlobStream>> streams;
+  while (streams.size() < 200) {
+    auto blob = source.OpenBlob(sha256, 0);
     ASSERT_OK(blob);
-    status = (*blob)->Next().status();
-    idle.push_back(*std::move(blob));
+    streams.push_back(*std::move(blob));
   }
-  EXPECT_THAT(status,
-              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("too many")));
+  while (server.calls() < 200) std::this_thread::yield();
+  gated.Open();
+  int given = 0;
+  for (const auto& stream : streams) {
+    const auto bytes = stream->Next();
+    if (bytes.ok()) {
+      ++given;
+    } else {
+      EXPECT_THAT(bytes, StatusIs(absl::StatusCode::kUnavailable,
+                                  HasSubstr("too many")));
+    }
+  }
+  EXPECT_EQ(given, 128);
   // Room comes back with those who leave.
-  idle.clear();
+  streams.clear();
+  absl::Status status = absl::UnavailableError("");
   while (!status.ok()) {
-    auto blob = source.OpenBlob(big, 0);
+    auto blob = source.OpenBlob(sha256, 0);
     ASSERT_OK(blob);
     status = (*blob)->Next().status();
   }
