@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
 #include <limits>
 
@@ -41,7 +42,12 @@ void PrepareProcess() {
 bool WaitForTermination(absl::Duration timeout) {
   const sigset_t signals = TerminationSignals();
   if (timeout == absl::InfiniteDuration()) {
-    return sigwaitinfo(&signals, nullptr) > 0;
+    // A process that was stopped and goes on is interrupted here.
+    int signal = -1;
+    do {
+      signal = sigwaitinfo(&signals, nullptr);
+    } while (signal < 0 && errno == EINTR);
+    return signal > 0;
   }
   const timespec wait = absl::ToTimespec(timeout);
   return sigtimedwait(&signals, nullptr, &wait) > 0;

@@ -71,7 +71,8 @@ def check_end(cluster):
         (cluster.backup() or {}).get("endTime") and cluster.backup()), 120)
     expect(backup["state"] == "BACKUP_STATE_SUCCEEDED", backup)
     expect(not backup.get("message"), backup)
-    expect(cluster.http("/healthz") == "ok\n", cluster.http("/healthz"))
+    wait_for("health is plain again",
+             lambda: cluster.http("/healthz") == "ok\n", 10)
     expect('reason="storage_full"} 0' in cluster.http("/metrics"), "unpaused")
     check_backup(cluster)
     with contextlib.closing(sqlite3.connect(
@@ -90,8 +91,8 @@ def start_backup(cluster, *arguments):
 def test_full_storage():
     with Cluster(BIN, (*ACCOUNT, *SLOW)) as cluster, \
             Disk(cluster.storage, 64) as disk:
-        disk.fill(leave_megabytes=10)
         cluster.start(workers=2)
+        disk.fill(leave_megabytes=10)
         start_backup(cluster)
         await_pause(cluster, "storage_full", "full")
         check_nothing_is_retried(cluster)
@@ -110,9 +111,9 @@ def test_storage_that_is_full_for_the_last_file_only():
         project = cluster.admin("/admin/tree")["entries"][0]["project_name"]
         cluster.admin("/admin/edit", {
             "op": "create_file", "project": project,
-            "path": ["Project Files", "large.bin"], "size": 40 << 20})
-        disk.fill(leave_megabytes=30)
+            "path": ["Project Files", "large.bin"], "size": 28 << 20})
         cluster.start(workers=1)
+        disk.fill(leave_megabytes=20)
         start_backup(cluster)
         # There is room again as soon as the file has failed, but not enough.
         await_pause(cluster, "worker_storage", "MiB are needed")
@@ -140,8 +141,8 @@ def test_storage_that_is_full_when_the_snapshot_is_written():
 def test_storage_that_is_full_when_the_latest_view_is_made():
     with Cluster(BIN, ACCOUNT, ("--latest=copy",)) as cluster, \
             Disk(cluster.storage, 96) as disk:
-        disk.fill(leave_megabytes=40)
         cluster.start(workers=1)
+        disk.fill(leave_megabytes=40)
         start_backup(cluster)
         await_pause(cluster, "storage_full", "the latest view is not up to")
         disk.make_room()

@@ -54,6 +54,12 @@ void LeasePool::TakeCall(Call call) {
         absl::StrCat("the lease never reached worker ", worker_id));
   }
   call.answer.revoked = table_.Renew(worker_id, call.report.held, now);
+  // What has ended is held, too, until it can be counted.
+  std::vector<HeldLease> ended;
+  for (const TransferResult& result : call.report.results) {
+    ended.push_back({result.transfer_id, result.epoch, result.bytes_received});
+  }
+  table_.Renew(worker_id, ended, now);
   TakeResults(call);
   calls_.push_back(std::move(call));
 }
