@@ -119,7 +119,8 @@ int VerifyThroughCoordinator(const CommandContext& context,
 
 int RunVerify(const CommandContext& context, VerifyFlags& flags) {
   flags.request.set_name(SnapshotName(flags.snapshot));
-  if (!absl::StartsWith(flags.request.name(), kCollection)) {
+  absl::string_view id = flags.request.name();
+  if (!absl::ConsumePrefix(&id, kCollection) || absl::StrContains(id, '/')) {
     return ReportFailure(context, "verify",
                          absl::InvalidArgumentError(absl::StrCat(
                              "'", flags.snapshot, "' is no snapshot")));

@@ -93,7 +93,7 @@ TEST_F(VerifyCommandTest, DamageIsNamedAndHasAnExitCodeOfItsOwn) {
   MakeSnapshot(/*damaged=*/true);
   EXPECT_EQ(Run({storage_flag()}), 3);
   EXPECT_THAT(out_.str(),
-              AllOf(HasSubstr("damaged: manifest of Tower\\x1B[31m"),
+              AllOf(HasSubstr("damaged: manifest of Tower\\x1b[31m"),
                     HasSubstr("manifests/sha256/aaa/"),
                     HasSubstr("snapshots/1: 1 damaged"), Not(HasSubstr("\x1b")),
                     Not(HasSubstr("next backup"))));
