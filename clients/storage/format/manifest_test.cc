@@ -223,9 +223,8 @@ TEST_F(ManifestFileTest, ADamagedManifestIsWrittenAgain) {
   const std::string digest = Write(10);
   const std::string path = folder_ / ManifestKey(digest);
   const std::string good = ReadWholeFile(path);
-  for (const std::string& bad :
-       {good.substr(0, good.size() / 2), std::string("other bytes"),
-        std::string()}) {
+  for (const std::string& bad : {good.substr(0, good.size() / 2),
+                                 std::string("other bytes"), std::string()}) {
     std::filesystem::remove(path);
     WriteWholeFile(path, bad);
     EXPECT_EQ(Write(10), digest);
