@@ -57,12 +57,12 @@ class DiffCommandTest : public testing::Test,
 
 TEST_F(DiffCommandTest, TheNewestAgainstTheOneBeforeWhereNoneIsNamed) {
   EXPECT_EQ(Run({}), 0);
-  EXPECT_EQ(out_.str(), "- Tower/a.txt\n- Tower/new\\x0A/\n");
+  EXPECT_EQ(out_.str(), "- Tower/a.txt\n- Tower/new\\x0a/\n");
 }
 
 TEST_F(DiffCommandTest, NamedSnapshotsAndAGlob) {
   EXPECT_EQ(Run({Id(1), "snapshots/" + Id(2)}), 0);
-  EXPECT_EQ(out_.str(), "M Tower/a.txt\n+ Tower/new\\x0A/\n");
+  EXPECT_EQ(out_.str(), "M Tower/a.txt\n+ Tower/new\\x0a/\n");
   EXPECT_EQ(Run({Id(1), Id(2), "Tower/*.txt"}), 0);
   EXPECT_EQ(out_.str(), "M Tower/a.txt\n");
   EXPECT_EQ(Run({Id(1), "--glob=Tower/*.txt"}), 0);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "clients/cli/coordinator_client.h"
 #include "clients/cli/retention/forget_report.h"
@@ -79,6 +80,13 @@ int RunForget(const CommandContext& context, ForgetFlags& flags) {
   return kExitSuccess;
 }
 
+// What is wrong with how many to keep; empty where nothing is.
+std::string CheckCount(const std::string& text) {
+  int32_t count = 0;
+  if (absl::SimpleAtoi(text, &count) && count >= 0) return "";
+  return absl::StrCat("'", text, "' is no number of snapshots");
+}
+
 // --keep-NAME, also spelt as this project's flags are.
 void AddKeepFlag(CLI::App& command, ForgetFlags& flags, const std::string& name,
                  void (v1::RetentionPolicy::*set)(int32_t),
@@ -91,7 +99,7 @@ void AddKeepFlag(CLI::App& command, ForgetFlags& flags, const std::string& name,
             flags.has_policy = flags.has_policy || count > 0;
           },
           description)
-      ->check(CLI::NonNegativeNumber)
+      ->check(CheckCount)
       ->type_name("N");
 }
 

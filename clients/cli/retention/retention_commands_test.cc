@@ -125,7 +125,7 @@ TEST_F(RetentionCommandsTest, ForgetShowsWhatStaysAndGoesAndComesOfIt) {
   EXPECT_THAT(out_.str(),
               AllOf(HasSubstr("stays  newest, daily"), HasSubstr("goes"),
                     HasSubstr("removed 1 snapshots, 2 manifests, 1,234 blobs "
-                              "of 5 MB; 3 blobs stay")));
+                              "of 5.0 MB; 3 blobs stay")));
   EXPECT_EQ(Run({"forget", "--keep-daily", "1", "--dry-run"}), 0);
   EXPECT_THAT(out_.str(), AllOf(HasSubstr("would go"),
                                 HasSubstr("would remove 1 snapshots"),
