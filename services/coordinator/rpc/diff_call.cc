@@ -1,6 +1,7 @@
 #include "services/coordinator/rpc/diff_call.h"
 
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -35,10 +36,9 @@ absl::StatusOr<DiffPosition> ReadPosition(const std::string& cursor) {
 }
 
 std::string WritePosition(const DiffPosition& position) {
-  return absl::StrJoin(
-      std::make_tuple(position.from_id, position.to_id, position.project_id,
-                      position.change),
-      kSeparator);
+  return absl::StrJoin(std::make_tuple(position.from_id, position.to_id,
+                                       position.project_id, position.change),
+                       kSeparator);
 }
 
 }  // namespace
