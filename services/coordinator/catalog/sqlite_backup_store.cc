@@ -11,12 +11,12 @@
 namespace bimbackup::catalog {
 namespace {
 
-#define BACKUP_COLUMNS                                                    \
-  "SELECT number, id, request_id, validate_only, full_recheck, state, "   \
-  "message, create_time, end_time, snapshot_id, folders_listed, "         \
-  "folders_skipped, transfers, transfer_bytes, transfers_stored, "        \
+#define BACKUP_COLUMNS                                                     \
+  "SELECT number, id, request_id, validate_only, full_recheck, state, "    \
+  "message, create_time, end_time, snapshot_id, folders_listed, "          \
+  "folders_skipped, transfers, transfer_bytes, transfers_stored, "         \
   "bytes_stored, transfers_failed, unlisted, guarded, manifests_written, " \
-  "denied "                                                               \
+  "denied "                                                                \
   "FROM backups "
 
 constexpr char kReadById[] = BACKUP_COLUMNS "WHERE id = ?";
