@@ -64,9 +64,7 @@ def check_after(cluster):
            f"exit {code}: {backup} {cluster.cli('failures').stdout}")
     check_backup(cluster)
     if has_command(cluster, "verify"):
-        done = cluster.cli("verify", seconds=300)
-        expect(done.returncode == 0,
-               f"verify: exit {done.returncode}: {done.stdout}{done.stderr}")
+        run_to_the_end(cluster, "verify")
     if has_command(cluster, "forget"):
         forget_all_but(cluster, 1)
         sweep(cluster)
@@ -75,14 +73,23 @@ def check_after(cluster):
     check_no_part_is_left(cluster)
 
 
+def run_to_the_end(cluster, *command):
+    """Runs a command, again where the coordinator could not be reached."""
+    def done():
+        result = cluster.cli(*command, seconds=300)
+        return result if result.returncode != 4 else None
+    result = wait_for(f"{command} reaches the coordinator", done)
+    expect(result.returncode == 0,
+           f"{command}: exit {result.returncode}: {result.stdout}"
+           f"{result.stderr}")
+
+
 def forget_all_but(cluster, count):
-    done = cluster.cli("forget", f"--keep-last={count}", seconds=300)
-    expect(done.returncode == 0, f"forget: {done.stdout}{done.stderr}")
+    run_to_the_end(cluster, "forget", f"--keep-last={count}")
 
 
 def sweep(cluster):
-    done = cluster.cli("forget", "--sweep", seconds=300)
-    expect(done.returncode == 0, f"sweep: {done.stdout}{done.stderr}")
+    run_to_the_end(cluster, "forget", "--sweep")
 
 
 def check_nothing_is_orphaned(cluster):
