@@ -65,18 +65,8 @@ void WriteParts(const ApiRequest& request, UrlSigner& signer,
 
 }  // namespace
 
-ObjectStore::Digested ObjectStore::DigestedAs(const ObjectView& object,
-                                              uint64_t storage_key,
-                                              DigestKind kind) {
-  const bool zeros = object.version.content == ContentKind::kSparse;
-  return {kind, zeros,
-          zeros ? static_cast<uint64_t>(object.version.size) : storage_key};
-}
-
 std::string ObjectStore::DigestOf(uint64_t storage_key, DigestKind kind) {
-  const auto object = parts_.account.FindObject(storage_key);
-  if (!object.ok()) return "";
-  const Digested digested = DigestedAs(*object, storage_key, kind);
+  const std::pair<uint64_t, DigestKind> digested = {storage_key, kind};
   {
     MutexLock lock(mutex_);
     const auto found = digests_.find(digested);
@@ -108,9 +98,7 @@ std::optional<uint64_t> ObjectStore::SlowDigest(
     return std::nullopt;
   }
   MutexLock lock(mutex_);
-  if (digests_.contains(DigestedAs(*object, *key, DigestKind::kSha1))) {
-    return std::nullopt;
-  }
+  if (digests_.contains({*key, DigestKind::kSha1})) return std::nullopt;
   return key;
 }
 

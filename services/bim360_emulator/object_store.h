@@ -34,21 +34,6 @@ class ObjectStore {
   std::string DigestOf(uint64_t storage_key, DigestKind kind);
 
  private:
-  // What has one digest: an object, or all objects of zeros of one size.
-  struct Digested {
-    DigestKind kind = DigestKind::kSha1;
-    bool zeros = false;
-    // The storage key, or the size.
-    uint64_t number = 0;
-
-    bool operator==(const Digested&) const = default;
-    template <typename H>
-    friend H AbslHashValue(H hash, const Digested& digested) {
-      return H::combine(std::move(hash), digested.kind, digested.zeros,
-                        digested.number);
-    }
-  };
-
   HttpResponse HandleSign(const ApiRequest& request);
   HttpResponse HandleBatchSign(const ApiRequest& request);
   HttpResponse HandleDetails(const ApiRequest& request);
@@ -58,8 +43,6 @@ class ObjectStore {
   // The object whose digest answering takes, when that is neither cached nor
   // quick.
   std::optional<uint64_t> SlowDigest(const ApiRequest& request) const;
-  static Digested DigestedAs(const ObjectView& object, uint64_t storage_key,
-                             DigestKind kind);
   // Has `answer` run once the digest is taken, which happens once however
   // many wait for it.
   void AnswerAfterDigest(uint64_t storage_key, std::function<void()> answer);
@@ -74,7 +57,8 @@ class ObjectStore {
 
   ApiParts& parts_;
   mutable Mutex mutex_;
-  absl::flat_hash_map<Digested, std::string> digests_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<std::pair<uint64_t, DigestKind>, std::string> digests_
+      ABSL_GUARDED_BY(mutex_);
   // Answers that wait for a digest that is being taken.
   absl::flat_hash_map<uint64_t, std::vector<std::function<void()>>> waiting_
       ABSL_GUARDED_BY(mutex_);

@@ -5,14 +5,19 @@ The requests of a case are bounded: by those that the file needs anyway, and
 """
 
 import dataclasses
+import os
 
 SMALL = "small"
 LARGE = "large"
 RESUMED = "resumed"
 KINDS = (SMALL, LARGE, RESUMED)
-SIZES = {SMALL: 10_000, LARGE: 200_000_000, RESUMED: 200_000_000}
-# Requests for the bytes of a whole file: 16 MiB parts.
-REQUESTS = {SMALL: 1, LARGE: 12, RESUMED: 12}
+# Less than 33,000,000 is not resumed, and a slow machine may take less time.
+SIZE = int(os.environ.get("BIMBACKUP_MATRIX_BYTES") or 200_000_000)
+SIZES = {SMALL: 10_000, LARGE: SIZE, RESUMED: SIZE}
+# The most requests for the bytes of a whole file: parts of 4 MiB at least,
+# and one that is shared out before it ends.
+IN_PARTS_REQUESTS = SIZE // (4 << 20) + 4
+REQUESTS = {SMALL: 1, LARGE: IN_PARTS_REQUESTS, RESUMED: IN_PARTS_REQUESTS}
 IN_PARTS = (LARGE, RESUMED)
 
 

@@ -35,7 +35,7 @@ def wait_for(what, condition, seconds=60):
     raise Failure(f"not within {seconds} s: {what}")
 
 
-def get_json(url, body=None, method=None, timeout=30):
+def get_json(url, body=None, method=None, timeout=120):
     """Calls the emulator's admin API."""
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(url, data=data, method=method)

@@ -10,7 +10,7 @@ import sys
 
 import check
 from check import expect
-from cluster import Cluster
+from cluster import Cluster, wait_for
 from verify import check_backup, snapshot_entries
 
 BIN = pathlib.Path(sys.argv[1])
@@ -72,6 +72,7 @@ def three_backups(cluster, before, state, words, count, *arguments):
     code = {SUCCEEDED: 0, PARTIAL: 3, FAILED: 1}[state]
     for _ in range(3):
         done, record = cluster.run_backup(*arguments)
+        record = record or wait_for("the backup is shown", cluster.backup)
         expect(record["state"] == state and done == code,
                f"exit {done}: {record}")
         expect(guarded(record) == count,
