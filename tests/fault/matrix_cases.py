@@ -41,8 +41,12 @@ class Case:
     # Files from zero once more, in requests.
     whole: int = 0
 
+    # Whether every part may use up attempts of its own.
+    each_part: bool = False
+
     def storage_bound(self, kind):
-        return REQUESTS[kind] + self.storage + self.whole * REQUESTS[kind]
+        attempts = self.storage * (REQUESTS[kind] if self.each_part else 1)
+        return REQUESTS[kind] + attempts + self.whole * REQUESTS[kind]
 
 
 def status(code, **more):
@@ -96,7 +100,7 @@ STORAGE_CASES = (
     Case("wrong total", {"type": "wrong_total", "bytes": 1}, whole=1,
          kinds=IN_PARTS),
     Case("wrong total later", {"type": "wrong_total", "bytes": -1}, nth=3,
-         whole=1, kinds=IN_PARTS),
+         whole=1, kinds=(LARGE,)),
     Case("wrong range", {"type": "wrong_range", "bytes": 1}, kinds=IN_PARTS,
          mixed=True),
     Case("object changed", {"type": "new_etag"}, nth=3, count=-1, whole=1,
@@ -144,20 +148,21 @@ SIGN_CASES = (
 
 # For ever. Retries end, the file is named, the rest goes on.
 LASTING_STORAGE_CASES = (
-    Case("always 500", status(500), storage=25, failed="500"),
+    Case("always 500", status(500), storage=25, failed="500",
+         each_part=True),
     Case("always 429", status(429, retry_after="1"), storage=25,
-         failed="429"),
+         failed="429", each_part=True),
     Case("always 403", status(403), storage=8, sign=5, failed="403"),
     Case("always 404", status(404), storage=2, sign=1, failed="404"),
     Case("always 418", status(418), failed="418"),
     Case("always corrupt", {"type": "corrupt", "bytes": 10}, whole=5, sign=1,
          failed="SHA-1"),
     Case("always short", {"type": "short", "bytes": 1_000}, storage=25,
-         failed="ended"),
-    Case("always reset", {"type": "reset", "bytes": -1}, storage=25,
-         failed="attempts"),
+         failed="remaining", each_part=True),
+    Case("always reset", {"type": "reset", "bytes": -1}, storage=50,
+         failed="attempts", each_part=True),
     Case("always truncated", {"type": "truncate", "bytes": 1_000}, storage=25,
-         whole=2, sign=1, failed=" "),
+         whole=2, sign=1, failed=" ", each_part=True),
     Case("always gzip", {"type": "gzip"}, storage=25, failed="gzip"),
     Case("always guest network", status(200, body=HTML), whole=4, sign=1,
          failed=" "),
@@ -167,13 +172,14 @@ LASTING_STORAGE_CASES = (
     Case("never a range", {"type": "no_range"}, storage=25, kinds=IN_PARTS,
          failed="Content-Range"),
     Case("always wrong range", {"type": "wrong_range", "bytes": 1},
-         storage=25, kinds=IN_PARTS, failed="asked for"),
+         storage=25, kinds=IN_PARTS, failed=" "),
     Case("always another total", {"type": "wrong_total", "bytes": 1},
          storage=25, sign=1, kinds=IN_PARTS, failed=" "),
 )
 LASTING_SIGN_CASES = (
-    # A worker that asks again is refused with every attempt of its own.
-    Case("sign always 500", status(500), sign=50, failed="500"),
+    # The URL of a resumed file is good but for one answer, and serves it.
+    Case("sign always 500", status(500), sign=25, failed="500",
+         kinds=(SMALL, LARGE)),
     Case("sign always 403", status(403), sign=1, failed="403"),
     Case("sign always 404", status(404), sign=1, failed="404"),
     Case("sign always 400", status(400), sign=0, failed="400"),
