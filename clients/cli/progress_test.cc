@@ -135,10 +135,34 @@ TEST_F(ProgressTest, TheSummaryNamesTroubleAndTheSnapshot) {
             HasSubstr("bimbackup failures"), HasSubstr("left snapshots/s1")));
 }
 
-TEST_F(ProgressTest, ADryRunSaysWhatABackupWouldFetch) {
+TEST_F(ProgressTest, ADryRunSaysWhatABackupWouldFetchAndHowLongThatTakes) {
   v1::Backup backup = Running().backup();
   backup.mutable_request()->set_validate_only(true);
-  EXPECT_THAT(RenderSummary(backup), HasSubstr("would fetch 100 files"));
+  (*backup.mutable_progress()->mutable_api_calls())["folders"] = 907;
+  v1::BackupPlan& plan = *backup.mutable_progress()->mutable_plan();
+  plan.set_transfers(40'230);
+  plan.set_bytes(5'000'000);
+  (*plan.mutable_api_calls())["storage"] = 40'230;
+  (*plan.mutable_api_calls())["projects"] = 2;
+  plan.mutable_floor()->set_seconds(2414);
+  plan.set_floor_class("storage");
+  plan.set_floor_calls_per_minute(1000);
+  const std::string text = RenderSummary(backup);
+  EXPECT_THAT(text, HasSubstr("would fetch 40,230 files, 5.00 MB"));
+  EXPECT_THAT(text, HasSubstr("API calls of this dry run: 907 folders\n"));
+  EXPECT_THAT(text, HasSubstr("of the backup: 2 projects, 40,230 storage\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("at least 40m 14s: 40,230 signed URLs at 1,000 a minute\n"));
+}
+
+TEST_F(ProgressTest, ADryRunWithoutARateHasNoShortestTime) {
+  v1::Backup backup = Running().backup();
+  backup.mutable_request()->set_validate_only(true);
+  backup.mutable_progress()->mutable_plan()->set_transfers(1);
+  const std::string text = RenderSummary(backup);
+  EXPECT_THAT(text, HasSubstr("would fetch 1 file,"));
+  EXPECT_THAT(text, testing::Not(HasSubstr("at least")));
 }
 
 }  // namespace
