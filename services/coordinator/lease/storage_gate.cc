@@ -15,6 +15,8 @@ constexpr absl::Duration kBetweenChecks = absl::Seconds(1);
 }  // namespace
 
 void StorageGate::Close(const absl::Status& problem, absl::Duration now) {
+  // What was seen before counts no longer.
+  seen_ = -absl::InfiniteDuration();
   if (!open()) return;
   problem_ = problem;
   // A failure soon after the gate opened means that the look was too kind.
