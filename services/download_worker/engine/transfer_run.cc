@@ -108,7 +108,11 @@ std::optional<size_t> TransferRun::NextPart() const {
   if (signing_ || (!adopted_ && !running_.empty())) return std::nullopt;
   for (size_t i = 0; i < parts_.size(); ++i) {
     const Part& part = parts_[i];
-    if (!part.running && !part.done() && part.not_before <= Now()) return i;
+    if (part.running || part.done()) continue;
+    if (part.not_before <= Now()) return i;
+    // What fails before any answer was good fails for all parts alike: they
+    // share the attempts of the first.
+    if (!adopted_) return std::nullopt;
   }
   return std::nullopt;
 }
