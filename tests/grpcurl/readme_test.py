@@ -39,6 +39,13 @@ EXPECTED = (
     ("ListSnapshots", r'"files": "136"'),
     ("ListFiles", r'(?s)"storedPath".*"nextPageToken"'),
     ("ListWorkers", r'"workerId"'),
+    ("VerifySnapshot", r'(?s)"blobsRead".*"done": true'),
+    ("RestoreSnapshot", r'(?s)"entries".*\.pdf'),
+    ("ForgetSnapshots", r'(?s)"kept": true.*"done": true'),
+    ("ProtectSnapshot", r'"isProtected": true'),
+    ("RebuildLatestView", r'(?s)"entriesDone".*"done": true'),
+    ("UpdateLimits", r'(?s)"apiBudget": "50%".*"maxBandwidth": "20000000"'),
+    ("GetLimits", r'"apiBudget": "50%"'),
     # The dry run may have ended already; then it cannot be cancelled.
     ("CancelBackup", r"BACKUP_STATE_CANCELLED|FailedPrecondition"),
     ("GetStatus", r'"connected": true'),
