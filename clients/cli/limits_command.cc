@@ -60,19 +60,19 @@ int CallAndPrint(const CommandContext& context, Method method,
 int RunLimits(const CommandContext& context, const LimitsFlags& flags) {
   if (!flags.api_budget.has_value() && !flags.max_bandwidth.has_value()) {
     if (!flags.worker.empty()) {
-      return ReportUsageError("bimbackup", absl::InvalidArgumentError(
-                                               "--worker needs "
-                                               "--max_bandwidth"));
+      return ReportUsageError("bimbackup",
+                              absl::InvalidArgumentError("--worker needs "
+                                                         "--max_bandwidth"));
     }
     return CallAndPrint(context, &Stub::GetLimits, v1::GetLimitsRequest());
   }
   v1::UpdateLimitsRequest request;
   if (flags.api_budget.has_value()) request.set_api_budget(*flags.api_budget);
   if (flags.max_bandwidth.has_value()) {
-    const absl::StatusOr<int64_t> cap = *flags.max_bandwidth == "unlimited"
-                                            ? 0
-                                            : ParseBytesFlag(
-                                                  *flags.max_bandwidth);
+    const absl::StatusOr<int64_t> cap =
+        *flags.max_bandwidth == "unlimited"
+            ? 0
+            : ParseBytesFlag(*flags.max_bandwidth);
     if (!cap.ok()) return ReportUsageError("bimbackup", cap.status());
     request.set_max_bandwidth(*cap);
   }

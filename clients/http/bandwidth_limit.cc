@@ -13,9 +13,9 @@ constexpr absl::Duration kBurst = absl::Milliseconds(100);
 void BandwidthLimit::SetRate(int64_t bytes_per_second, absl::Duration now) {
   MutexLock lock(mutex_);
   if (bytes_per_second > 0 && bytes_per_second_ > 0 && paid_until_ > now) {
-    paid_until_ = now + (paid_until_ - now) *
-                            (static_cast<double>(bytes_per_second_) /
-                             static_cast<double>(bytes_per_second));
+    paid_until_ =
+        now + (paid_until_ - now) * (static_cast<double>(bytes_per_second_) /
+                                     static_cast<double>(bytes_per_second));
   }
   bytes_per_second_ = bytes_per_second;
 }

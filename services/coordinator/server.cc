@@ -131,7 +131,8 @@ absl::Status CoordinatorServer::Parts::CheckAndBind() {
                                         limiter, clock, random));
   ABSL_RETURN_IF_ERROR(CheckListenable(options.listen));
   if (options.http_listen.empty()) return absl::OkStatus();
-  ABSL_ASSIGN_OR_RETURN(http_side, HttpSide::Bind(options.http_listen, security));
+  ABSL_ASSIGN_OR_RETURN(http_side,
+                        HttpSide::Bind(options.http_listen, security));
   http_address = http_side->address();
   return absl::OkStatus();
 }
@@ -179,9 +180,9 @@ absl::Status CoordinatorServer::Parts::StartServing() {
   worker_service = std::make_unique<coordinator_rpc::WorkerPoolServiceImpl>(
       *pool, state.storage->id(), clock);
   ABSL_ASSIGN_OR_RETURN(
-      grpc_server, rpc::GrpcServer::Start(
-                       options.listen, {service.get(), worker_service.get()},
-                       security));
+      grpc_server,
+      rpc::GrpcServer::Start(options.listen,
+                             {service.get(), worker_service.get()}, security));
   address = grpc_server->address();
   serving = true;
   if (http_side == nullptr) return absl::OkStatus();

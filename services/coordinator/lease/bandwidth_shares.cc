@@ -18,8 +18,8 @@ int64_t BandwidthShares::Of(absl::string_view worker_id, int active) const {
   // Never 0, which would be no cap at all.
   const int64_t share =
       fleet_ == 0 ? 0 : std::max<int64_t>(1, fleet_ / std::max(1, active));
-  const auto own = workers_.find(std::string(worker_id.data(),
-                                             worker_id.size()));
+  const auto own =
+      workers_.find(std::string(worker_id.data(), worker_id.size()));
   if (own == workers_.end()) return share;
   return share == 0 ? own->second : std::min(share, own->second);
 }

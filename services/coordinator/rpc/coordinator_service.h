@@ -17,8 +17,8 @@
 #include "services/coordinator/rpc/forget_call.h"
 #include "services/coordinator/rpc/limits_calls.h"
 #include "services/coordinator/rpc/rebuild_latest_call.h"
-#include "services/coordinator/rpc/verify_call.h"
 #include "services/coordinator/rpc/restore_calls.h"
+#include "services/coordinator/rpc/verify_call.h"
 #include "services/coordinator/rpc/work_queue.h"
 #include "services/coordinator/snapshot/damage_keeper.h"
 

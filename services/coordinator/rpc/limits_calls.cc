@@ -50,10 +50,11 @@ absl::StatusOr<v1::Limits> LimitsCalls::Update(
   }
   limiter_.SetBudget(budget);
   v1::Limits limits = Get();
-  spdlog::info("limits: API budget {}, bandwidth of all {} B/s, {} workers "
-               "with a cap of their own",
-               limits.api_budget(), limits.max_bandwidth(),
-               limits.worker_bandwidth_size());
+  spdlog::info(
+      "limits: API budget {}, bandwidth of all {} B/s, {} workers "
+      "with a cap of their own",
+      limits.api_budget(), limits.max_bandwidth(),
+      limits.worker_bandwidth_size());
   return limits;
 }
 
