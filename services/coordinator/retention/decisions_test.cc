@@ -108,7 +108,9 @@ TEST(DecideTest, ATornOneGoesOnlyByItsName) {
 TEST(DecideTest, SweepingForgetsNone) {
   ForgetRequest request;
   request.sweep_only = true;
-  for (const Decision& decision : *Decide(FiveDays(), request, kNow)) {
+  const auto decisions = Decide(FiveDays(), request, kNow);
+  ASSERT_TRUE(decisions.ok());
+  for (const Decision& decision : *decisions) {
     EXPECT_TRUE(decision.kept);
   }
   EXPECT_THAT(Describe(Decide({}, request, kNow)), ElementsAre());
