@@ -4,6 +4,7 @@ They stand in a mount namespace that ends with the test's process, so nothing
 is left behind and nobody else sees them.
 """
 
+import contextlib
 import os
 import pathlib
 import subprocess
@@ -98,8 +99,10 @@ class Disk(Mount):
         with open(self._source / "filler", "ab") as filler:
             info = os.statvfs(self._source)
             size = info.f_bavail * info.f_frsize - (leave_megabytes << 20)
-            if size > 0:
-                os.posix_fallocate(filler.fileno(), filler.tell(), size)
+            # Others write meanwhile: what was free may be less by now.
+            with contextlib.suppress(OSError):
+                if size > 0:
+                    os.posix_fallocate(filler.fileno(), filler.tell(), size)
         # To the last byte: what is freed meanwhile is taken as well.
         while leave_megabytes == 0:
             try:
