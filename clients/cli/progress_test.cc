@@ -148,7 +148,7 @@ TEST_F(ProgressTest, ADryRunSaysWhatABackupWouldFetchAndHowLongThatTakes) {
   plan.set_floor_class("storage");
   plan.set_floor_calls_per_minute(1000);
   const std::string text = RenderSummary(backup);
-  EXPECT_THAT(text, HasSubstr("would fetch 40,230 files, 5.00 MB"));
+  EXPECT_THAT(text, HasSubstr("would fetch 40,230 files, 5.0 MB"));
   EXPECT_THAT(text, HasSubstr("API calls of this dry run: 907 folders\n"));
   EXPECT_THAT(text, HasSubstr("of the backup: 2 projects, 40,230 storage\n"));
   EXPECT_THAT(
