@@ -172,8 +172,9 @@ TEST_F(CallsTest, HttpSideShowsHealthMetricsAndStatus) {
   EXPECT_EQ(health->status, 200);
   const auto metrics = client.Get("/metrics");
   ASSERT_TRUE(metrics);
+  // Each of 30 files, and the batch that was tried and refused.
   EXPECT_THAT(metrics->body,
-              HasSubstr("bimbackup_api_calls_total{class=\"storage\"} 30"));
+              HasSubstr("bimbackup_api_calls_total{class=\"storage\"} 31"));
   EXPECT_THAT(metrics->body,
               HasSubstr("bimbackup_backup_state{state=\"SUCCEEDED\"} 1"));
   const auto status = client.Get("/");
