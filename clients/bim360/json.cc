@@ -6,6 +6,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "services/common/excerpt.h"
 
 namespace bimbackup::bim360 {
 namespace {
@@ -105,7 +106,7 @@ absl::Status FindSize(JsonValue value, JsonPath path,
   if (found->get_int64().get(number) != simdjson::SUCCESS || number < 0) {
     return absl::DataLossError(absl::StrCat(
         *std::prev(path.end()),
-        " is not a size: ", simdjson::to_string(*found).substr(0, 40)));
+        " is not a size: ", Excerpt(simdjson::to_string(*found), 40)));
   }
   size = number;
   return absl::OkStatus();

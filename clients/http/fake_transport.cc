@@ -92,8 +92,9 @@ void FakeTransport::Run() {
       transfers_.erase(next);
       transfer.cancelled = transfer.cancelled || stop_;
     }
-    Serve(transfer,
-          transfer.cancelled ? Answer{} : FindAnswer(transfer.request));
+    // One that was cancelled meanwhile uses up its rule all the same, so that
+    // the next request gets the next one.
+    Serve(transfer, transfer.hanging ? Answer{} : FindAnswer(transfer.request));
   }
 }
 

@@ -79,10 +79,14 @@ def test_forget_killed_at_random_moments():
     hits = 0
     with Cluster(BIN, ACCOUNT) as cluster:
         cluster.start(workers=1)
+        make_work(cluster, "measured")
+        started = time.monotonic()
+        expect(start_forget(cluster).wait(60) == 0, "the measured forget")
+        lasts = time.monotonic() - started
         make_work(cluster, "first")
         for turn in range(KILLS):
             call = start_forget(cluster)
-            time.sleep(rng.uniform(0, 0.25))  # The random moment.
+            time.sleep(rng.uniform(0, lasts))  # The random moment.
             hits += call.poll() is None
             cluster.coordinator.kill()
             call.wait(60)
