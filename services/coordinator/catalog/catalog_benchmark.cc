@@ -1,5 +1,5 @@
 // How much CPU the catalog needs for a first crawl:
-//   catalog_benchmark [folders] [files per folder] [threads]
+//   catalog_benchmark [folders] [files per folder] [threads] [projects]
 // Prints pages and files per second of CPU, the database's size and the
 // process's peak memory. A tool for developers, not a test.
 
@@ -62,10 +62,21 @@ ListedPage MakePage(Random& random, int folders, int files) {
   return page;
 }
 
-// The root's folders, in pages, as deep as the catalog's cost depends on.
-void ListRoot(Catalog& catalog, BackupNumber backup, int folders) {
-  SeededRandom random(1);
-  const FrontierTask task = catalog.TakeTasks(1)->at(0);
+void ListProjects(Catalog& catalog, BackupNumber backup, int projects) {
+  std::vector<bim360::Project> listed;
+  for (int i = 0; i < projects; ++i) {
+    listed.push_back({absl::StrCat("b.", i), absl::StrCat("Tower ", i), "ACC",
+                      absl::StrCat("root", i)});
+  }
+  catalog
+      .CommitProjectPage(backup, catalog.TakeTasks(1)->at(0), listed,
+                         std::vector<bool>(listed.size(), true), "", "")
+      .IgnoreError();
+}
+
+// A root's folders, in pages, as deep as the catalog's cost depends on.
+void ListRoot(Catalog& catalog, BackupNumber backup, Random& random,
+              const FrontierTask& task, int folders) {
   for (int left = folders; left > 0; left -= 200) {
     ListedPage page = MakePage(random, std::min(left, 200), 0);
     if (left > 200) page.next_page_url = "https://api/next";
@@ -95,6 +106,7 @@ int Main(int argc, char** argv) {
   const int folders = argc > 1 ? atoi(argv[1]) : 11'737;
   const int files = argc > 2 ? atoi(argv[2]) : 4;
   const int threads = argc > 3 ? atoi(argv[3]) : 32;
+  const int projects = argc > 4 ? atoi(argv[4]) : 1;
   std::string pattern =
       (std::filesystem::temp_directory_path() / "bench.XXXXXX").string();
   SqliteCatalogOptions options;
@@ -105,13 +117,15 @@ int Main(int argc, char** argv) {
   if (!catalog.ok()) return 1;
   const BackupNumber backup = (*catalog)->CreateBackup({})->number;
   (*catalog)->BeginCrawl(backup, nullptr).IgnoreError();
-  (*catalog)
-      ->CommitProjectPage(backup, (*catalog)->TakeTasks(1)->at(0),
-                          {{"b.1", "Tower", "ACC", "root"}}, {true}, "", "")
-      .IgnoreError();
+  ListProjects(**catalog, backup, projects);
   const double cpu_before = CpuSeconds();
   const absl::Duration before = clock.Monotonic();
-  ListRoot(**catalog, backup, folders);
+  const auto roots = (*catalog)->TakeTasks(projects);
+  if (!roots.ok()) return 1;
+  for (const FrontierTask& root : *roots) {
+    ListRoot(**catalog, backup, random, root, folders / projects);
+    (*catalog)->ReleaseTask(root.task_id);
+  }
   CrawlAll(**catalog, backup, files, threads);
   const double cpu = CpuSeconds() - cpu_before;
   const double wall = absl::ToDoubleSeconds(clock.Monotonic() - before);

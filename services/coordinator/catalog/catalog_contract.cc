@@ -98,6 +98,29 @@ ListedItem CatalogContract::Item(const std::string& id,
 
 namespace {
 
+TEST_P(CatalogContract, KnowsEveryOneOfManyFilesAgain) {
+  BackupNumber backup = StartWithProject();
+  std::vector<ListedItem> items;
+  for (int i = 0; i < 40'000; ++i) {
+    items.push_back(
+        Item(absl::StrCat("item-", i), absl::StrCat("urn:object-", i)));
+  }
+  ListFolder(backup, "root", {Folder("f", "1")}, items);
+  ListFolder(backup, "f", {}, {});
+  EndBackup(backup);
+  Reopen();
+  backup = catalog_->CreateBackup({})->number;
+  ASSERT_OK(catalog_->BeginCrawl(backup, nullptr));
+  ASSERT_OK(catalog_->CommitProjectPage(
+      backup, TakeTask(""), {{"b.1", "Tower", "ACC", "root"}}, {true}, "", ""));
+  ListFolder(backup, "root", {Folder("f", "2")}, {});
+  // All were moved, and one of them shares its object with another.
+  items.push_back(Item("item-new", "urn:object-7"));
+  ListFolder(backup, "f", {}, items);
+  EXPECT_EQ(catalog_->GetTotals()->files, 40'001);
+  EXPECT_EQ(catalog_->GetRunningBackup()->value().counters.transfers, 40'000);
+}
+
 TEST_P(CatalogContract, RemembersABackup) {
   BackupRequest request;
   request.request_id = "r1";

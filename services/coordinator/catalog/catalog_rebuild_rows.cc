@@ -29,7 +29,9 @@ constexpr char kForgetStored[] =
     "UPDATE objects SET sha256 = NULL WHERE pk = ?";
 
 constexpr char kFindStored[] = R"sql(
-SELECT 1 FROM objects WHERE urn_hash = ?1 AND urn = ?2 AND sha256 IS NOT NULL
+SELECT 1 FROM objects
+WHERE pk IN (SELECT object FROM urn_hashes WHERE urn_hash = ?1) AND urn = ?2
+  AND sha256 IS NOT NULL
 )sql";
 
 constexpr char kSetStored[] = R"sql(
@@ -149,7 +151,7 @@ absl::StatusOr<int64_t> CatalogRebuild::CheckStored(
 }
 
 absl::StatusOr<bool> CatalogRebuild::IsStored(absl::string_view storage_urn) {
-  const bool stored = ReadInt(*database_, 0, kFindStored, IdHash(storage_urn),
+  const bool stored = ReadInt(*database_, 0, kFindStored, UrnHash(storage_urn),
                               storage_urn) != 0;
   ABSL_RETURN_IF_ERROR(database_->TakeStatus());
   return stored;
@@ -223,7 +225,8 @@ absl::Status CatalogRebuild::AddFolder(const RebuiltFolder& folder) {
   std::optional<std::string> unlisted;
   if (!folder.unlisted_reason.empty()) unlisted = folder.unlisted_reason;
   Run(*database_, kAddFolder, project_, is_root ? 0 : folders_.back(),
-      folder.depth, IdHash(folder.id), folder.id, is_root ? "" : folder.name,
+      folder.depth, IdHash(project_, folder.id), folder.id,
+      is_root ? "" : folder.name,
       absl::StartsWith(folder.id, kMadeUpId) ? kMadeUp : 0,
       folder.guarded ? Presence::kGuarded : Presence::kPresent, unlisted);
   folders_.push_back(database_->LastInsertId());
@@ -250,9 +253,10 @@ absl::Status CatalogRebuild::AddFile(const RebuiltFile& file) {
       Run(*database_, kSetFailure, *object, file.reason);
     }
   }
-  Run(*database_, kAddFile, project_, folders_.back(), IdHash(file.item_id),
-      file.item_id, file.name, file.version_id, file.version_number, object,
-      ToStoredTime(file.last_modified), object.has_value() ? "" : file.reason,
+  Run(*database_, kAddFile, project_, folders_.back(),
+      IdHash(project_, file.item_id), file.item_id, file.name, file.version_id,
+      file.version_number, object, ToStoredTime(file.last_modified),
+      object.has_value() ? "" : file.reason,
       file.guarded ? Presence::kGuarded : Presence::kPresent);
   if (depth == 1) Run(*database_, kSetRootListed, folders_.back());
   ++files_;

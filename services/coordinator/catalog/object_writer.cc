@@ -5,10 +5,21 @@ namespace {
 
 constexpr char kFindObject[] = R"sql(
 SELECT pk, size, sha256 IS NOT NULL, asked FROM objects
-WHERE urn_hash = ?1 AND urn = ?2)sql";
+WHERE pk IN (SELECT object FROM urn_hashes WHERE urn_hash = ?1) AND urn = ?2
+)sql";
 
-constexpr char kAddObject[] =
-    "INSERT INTO objects(urn_hash, urn, size) VALUES(?, ?, ?)";
+constexpr char kAddObject[] = "INSERT INTO objects(urn, size) VALUES(?, ?)";
+
+constexpr char kAddHash[] = "INSERT INTO new_object_hashes VALUES(?, ?)";
+
+// So many new hashes are moved at once: some for each page of a million.
+constexpr int64_t kNewHashes = 16'384;
+
+constexpr char kMoveHashes[] = R"sql(
+INSERT INTO object_hashes SELECT urn_hash, object FROM new_object_hashes
+ORDER BY urn_hash, object)sql";
+
+constexpr char kRemoveNewHashes[] = "DELETE FROM new_object_hashes";
 
 constexpr char kAddTransfer[] = R"sql(
 INSERT INTO transfers(backup, object, project, file) VALUES(?, ?, ?, ?))sql";
@@ -16,21 +27,34 @@ INSERT INTO transfers(backup, object, project, file) VALUES(?, ?, ?, ?))sql";
 constexpr char kSetAsked[] =
     "UPDATE objects SET asked = ?, transfer = ? WHERE pk = ?";
 
+// Numbers of objects are given without a gap.
+void AddHash(Database& database, int64_t hash, int64_t object) {
+  Run(database, kAddHash, hash, object);
+  if (object % kNewHashes != 0) return;
+  Run(database, kMoveHashes);
+  Run(database, kRemoveNewHashes);
+}
+
 }  // namespace
 
-int64_t IdHash(absl::string_view id) {
+int64_t UrnHash(absl::string_view urn) {
   // FNV-1a.
   uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : id) {
+  for (const char c : urn) {
     hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   }
   return static_cast<int64_t>(hash);
 }
 
+int64_t IdHash(int64_t project, absl::string_view id) {
+  return static_cast<int64_t>((static_cast<uint64_t>(project) << 40) |
+                              (UrnHash(id) & 0xff'ffff'ffff));
+}
+
 ObjectRow FindOrAddObject(WriteBatch& batch, absl::string_view urn,
                           std::optional<int64_t> size) {
   Database& database = batch.database();
-  const int64_t hash = IdHash(urn);
+  const int64_t hash = UrnHash(urn);
   ObjectRow object;
   {
     Query query(database, kFindObject, hash, urn);
@@ -42,9 +66,10 @@ ObjectRow FindOrAddObject(WriteBatch& batch, absl::string_view urn,
     }
   }
   if (object.pk == 0) {
-    Run(database, kAddObject, hash, urn, size);
+    Run(database, kAddObject, urn, size);
     object.pk = database.LastInsertId();
     object.size = size;
+    AddHash(database, hash, object.pk);
   }
   return object;
 }

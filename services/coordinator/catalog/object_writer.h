@@ -12,8 +12,11 @@
 
 namespace bimbackup::catalog {
 
-// A number for an id, stable for ever: what indexes hold instead of it.
-int64_t IdHash(absl::string_view id);
+// Numbers for a URN, and for the id of one of a project's folders or items;
+// stable for ever: what indexes hold instead. Those of a project are near each
+// other.
+int64_t UrnHash(absl::string_view urn);
+int64_t IdHash(int64_t project, absl::string_view id);
 
 // A row of `objects`.
 struct ObjectRow {

@@ -58,7 +58,7 @@ ProjectRow AddProject(WriteBatch& batch, int64_t task,
   ProjectRow row;
   Run(database, kAddProject, project.id, project.name, project.kind, task);
   row.pk = database.LastInsertId();
-  Run(database, kAddRoot, row.pk, IdHash(project.root_folder_id),
+  Run(database, kAddRoot, row.pk, IdHash(row.pk, project.root_folder_id),
       project.root_folder_id);
   row.root = database.LastInsertId();
   Run(database, kSetRoot, row.root, row.pk);
@@ -72,7 +72,7 @@ void UpdateProject(WriteBatch& batch, int64_t task, const ProjectRow& row,
   Run(database, kUpdateProject, row.pk, project.name, project.kind, task);
   if (!project.root_folder_id.empty() &&
       row.root_id != project.root_folder_id) {
-    Run(database, kSetRootId, IdHash(project.root_folder_id),
+    Run(database, kSetRootId, IdHash(row.pk, project.root_folder_id),
         project.root_folder_id, row.root);
   }
   if (row.vanished) Run(database, kOpenProject, row.pk);

@@ -8,8 +8,8 @@ namespace bimbackup::catalog {
 namespace {
 
 // Ids of Autodesk are long and random. Tables therefore refer to each other
-// by numbers, and are searched by a 64-bit hash of the id, so that the
-// indexes of a million files stay in memory; the id itself is compared too.
+// by numbers, and are searched by a hash of the id, so that the indexes of a
+// million files stay in memory; the id itself is compared too.
 //
 // folders: the row with parent 0 is the project's root. `rollup` is what the
 //   parent's listing gave; `listed_rollup` what it had given when the folder
@@ -219,7 +219,31 @@ CREATE INDEX files_by_former ON files(former_object)
 CREATE INDEX objects_unstored ON objects(pk) WHERE sha256 IS NULL;
 )sql";
 
-constexpr const char* kSteps[kSchemaVersion] = {kStep1, kStep2, kStep3};
+// Random entries of an index are what a first crawl pays most for: each dirties
+// a page of its own, which goes through the log. Hence
+// folders.id_hash, files.item_hash: begin with the project, in whose few pages
+//   its crawl stays.
+// object_hashes: the objects by their URNs' hashes, which nothing brings near
+//   each other. New ones wait in new_object_hashes, whose pages are few, until
+//   enough of them are moved over in order. urn_hashes: both.
+constexpr char kStep4[] = R"sql(
+DROP INDEX objects_by_urn;
+CREATE TABLE object_hashes(
+  urn_hash INTEGER, object INTEGER,
+  PRIMARY KEY(urn_hash, object)) WITHOUT ROWID;
+CREATE TABLE new_object_hashes(
+  urn_hash INTEGER, object INTEGER,
+  PRIMARY KEY(urn_hash, object)) WITHOUT ROWID;
+CREATE VIEW urn_hashes AS
+  SELECT urn_hash, object FROM object_hashes
+  UNION ALL SELECT urn_hash, object FROM new_object_hashes;
+INSERT INTO object_hashes SELECT urn_hash, pk FROM objects ORDER BY urn_hash;
+ALTER TABLE objects DROP COLUMN urn_hash;
+UPDATE folders SET id_hash = (project << 40) | (id_hash & 0xffffffffff);
+UPDATE files SET item_hash = (project << 40) | (item_hash & 0xffffffffff);
+)sql";
+
+constexpr const char* kSteps[kSchemaVersion] = {kStep1, kStep2, kStep3, kStep4};
 
 }  // namespace
 

@@ -114,12 +114,12 @@ VALUES(1, '20230101T000000Z-00000001', '', 0, 0, 0, 1672531200000000, 1);
 INSERT INTO projects(pk, id, name, kind, root, files, folders, bytes)
 VALUES(1, 'b.1', 'Tower', 'ACC', 1, 1, 1, 9);
 INSERT INTO folders(pk, project, parent, depth, id_hash, id, name, task)
-VALUES(1, 1, 0, 0, 0, 'root', '', 0), (2, 1, 1, 1, 0, 'a', 'Plans', 7);
+VALUES(1, 1, 0, 0, -6677434033858385979, 'root', '', 0), (2, 1, 1, 1, -5808556873153909620, 'a', 'Plans', 7);
 INSERT INTO objects(pk, urn_hash, urn, size, asked, transfer)
-VALUES(1, 0, 'urn1', 9, 1, 1);
+VALUES(1, 8227547533788186283, 'urn1', 9, 1, 1);
 INSERT INTO files(pk, project, folder, item_hash, item_id, name, version_id,
   version_number, object, reason, seen)
-VALUES(1, 1, 1, 0, 'i1', 'a.pdf', 'v1', 1, 1, '', 1);
+VALUES(1, 1, 1, 627974004683829679, 'i1', 'a.pdf', 'v1', 1, 1, '', 1);
 INSERT INTO frontier(task, kind, project, folder) VALUES(7, 2, 1, 2);
 INSERT INTO transfers(id, backup, object, file) VALUES(1, 1, 1, 1);
 UPDATE backups SET transfers = 1;
@@ -148,7 +148,21 @@ TEST_F(SqliteCatalogTest, OlderCatalogIsCopiedThenMigrated) {
   // What the new schema knows can be used at once.
   ASSERT_OK_AND_ASSIGN(const auto tasks, catalog->TakeTasks(1));
   ASSERT_THAT(tasks, SizeIs(1));
-  ASSERT_OK(catalog->CommitUnlisted(1, tasks[0], "HTTP 403"));
+  // What it had is found again.
+  ListedPage page;
+  ListedItem& listed = page.items.emplace_back();
+  listed.item.item_id = "i1";
+  listed.item.name = "a.pdf";
+  listed.item.version_id = "v1";
+  listed.item.storage_urn = "urn1";
+  page.next_page_url = "https://api/next";
+  ASSERT_OK(catalog->CommitFolderPage(1, tasks[0], page, false));
+  EXPECT_EQ(catalog->GetTotals()->files, 1);
+  EXPECT_THAT(*catalog->ListPending(1, 0, 10), SizeIs(1));
+  catalog->ReleaseTask(tasks[0].task_id);
+  ASSERT_OK_AND_ASSIGN(const auto next, catalog->TakeTasks(1));
+  ASSERT_THAT(next, SizeIs(1));
+  ASSERT_OK(catalog->CommitUnlisted(1, next[0], "HTTP 403"));
   ASSERT_OK(catalog->FailOpen(1, "no"));
   EXPECT_THAT(catalog->ListTransfers(1, true, 0, 10)->at(0).path,
               testing::ElementsAre("a.pdf"));

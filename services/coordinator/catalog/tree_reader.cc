@@ -48,8 +48,8 @@ int64_t FindProject(Database& database, absl::string_view project_id) {
 int64_t FindFolderPk(Database& database, int64_t project,
                      absl::string_view folder_id) {
   if (folder_id.empty()) return ReadInt(database, 0, kFindRoot, project);
-  return ReadInt(database, 0, kFindFolder, IdHash(folder_id), folder_id,
-                 project);
+  return ReadInt(database, 0, kFindFolder, IdHash(project, folder_id),
+                 folder_id, project);
 }
 
 }  // namespace bimbackup::catalog

@@ -84,7 +84,7 @@ std::optional<FolderRow> ReadFolder(Database& database, int64_t pk) {
 
 std::optional<FolderRow> FindFolder(Database& database, int64_t project,
                                     absl::string_view id) {
-  Query query(database, kFindFolder, IdHash(id), id, project);
+  Query query(database, kFindFolder, IdHash(project, id), id, project);
   return ReadRow(query);
 }
 
@@ -138,7 +138,8 @@ void TreeWriter::AddFolder(const FolderRow& parent,
                            const ListedFolder& listed) {
   const bim360::Folder& folder = listed.folder;
   Run(database_, kAddFolder, parent.project, parent.pk, parent.depth + 1,
-      IdHash(folder.id), folder.id, folder.name, folder.rollup, task_.task, 0);
+      IdHash(parent.project, folder.id), folder.id, folder.name, folder.rollup,
+      task_.task, 0);
   FolderRow row;
   row.pk = database_.LastInsertId();
   row.project = parent.project;
@@ -168,7 +169,7 @@ FolderRow TreeWriter::MakeUpFolder(const FolderRow& parent,
     UpdateFolder(parent, *row, folder);
   } else {
     Run(database_, kAddFolder, parent.project, parent.pk, parent.depth + 1,
-        IdHash(id), id, name, "", task_.task, kMadeUp);
+        IdHash(parent.project, id), id, name, "", task_.task, kMadeUp);
     row.emplace();
     row->pk = database_.LastInsertId();
     row->project = parent.project;

@@ -72,7 +72,8 @@ void TreeWriter::WriteItem(const ListedItem& listed) {
 
 std::optional<TreeWriter::FileRow> TreeWriter::FindFile(
     absl::string_view item_id) {
-  Query query(database_, kFindFile, IdHash(item_id), item_id, folder_.project);
+  Query query(database_, kFindFile, IdHash(folder_.project, item_id), item_id,
+              folder_.project);
   if (!query.Next()) return std::nullopt;
   FileRow row;
   row.pk = query.Int(0);
@@ -94,8 +95,9 @@ void TreeWriter::AddFile(const bim360::Item& item, absl::string_view reason) {
   if (!item.storage_urn.empty()) {
     object = FindOrAddObject(batch_, item.storage_urn, item.size);
   }
-  Run(database_, kAddFile, folder_.project, folder_.pk, IdHash(item.item_id),
-      item.item_id, item.name, item.version_id, item.version_number,
+  Run(database_, kAddFile, folder_.project, folder_.pk,
+      IdHash(folder_.project, item.item_id), item.item_id, item.name,
+      item.version_id, item.version_number,
       object.has_value() ? std::optional<int64_t>(object->pk) : std::nullopt,
       ToStoredTime(item.last_modified), reason, task_.task);
   const int64_t file = database_.LastInsertId();
