@@ -165,7 +165,7 @@ TEST_F(SqliteCatalogTest, OlderCatalogIsCopiedThenMigrated) {
   ASSERT_OK(catalog->CommitUnlisted(1, next[0], "HTTP 403"));
   ASSERT_OK(catalog->FailOpen(1, "no"));
   EXPECT_THAT(catalog->ListTransfers(1, true, 0, 10)->at(0).path,
-              testing::ElementsAre("a.pdf"));
+              testing::ElementsAre("Plans", "a.pdf"));
 }
 
 TEST_F(SqliteCatalogTest, MigratedCatalogIsNotCopiedAgain) {
