@@ -20,6 +20,7 @@ class Pace {
 
   // Body bytes a second of all requests together; 0 for no cap.
   void SetCap(int64_t bytes_per_second) { cap_ = bytes_per_second; }
+  int64_t cap() const { return cap_; }
   bool capped() const { return cap_ > 0; }
 
   // Bytes a second below which a request may be given up.

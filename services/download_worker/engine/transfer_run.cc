@@ -75,7 +75,8 @@ void TransferRun::Open() {
                                         source_, options_.journal_from,
                                         options_.digests);
   started_at_ = Now();
-  SetDeadline();
+  cap_ = host_.pace().cap();
+  deadline_ = DeadlineFrom(started_at_);
   PartSizes sizes = options_.parts;
   sizes.spare_slots = host_.SpareSlots();
   parts_ = PlanParts(source_, blob_->recovered(), sizes);
@@ -83,11 +84,11 @@ void TransferRun::Open() {
   TakeSlot();
 }
 
-void TransferRun::SetDeadline() {
+absl::Duration TransferRun::DeadlineFrom(absl::Duration from) const {
   const std::optional<int64_t> size = SourceSize(source_);
-  deadline_ = started_at_ + options_.file_base +
-              (size.has_value() ? TimeFor(*size, host_.pace().slowest() / 4)
-                                : kUnknownSizeTime);
+  return from + options_.file_base +
+         (size.has_value() ? TimeFor(*size, host_.pace().slowest() / 4)
+                           : kUnknownSizeTime);
 }
 
 void TransferRun::TakeSlot() {
@@ -202,13 +203,16 @@ http::Request TransferRun::BuildRequest(const PartRequest& part,
   if (!etag.empty()) request.headers.emplace_back("If-Match", std::move(etag));
   request.deadline = deadline_ - Now();
   if (part.end.has_value()) {
-    request.deadline = options_.request_base +
-                       TimeFor(*part.end - part.begin, host_.pace().slowest());
+    request.deadline = RequestTime(*part.end - part.begin);
   }
   request.idle_limit = options_.idle_limit;
   request.idle_bytes = options_.idle_bytes;
   request.fresh_connection = fresh;
   return request;
+}
+
+absl::Duration TransferRun::RequestTime(int64_t bytes) const {
+  return options_.request_base + TimeFor(bytes, host_.pace().slowest());
 }
 
 absl::Status TransferRun::OnPartHead(const PartHead& head) {
@@ -236,7 +240,7 @@ void TransferRun::AfterFirstHead() {
   if (adopted_ || state_ != State::kFetching) return;
   adopted_ = true;
   source_.size = blob_->size();
-  SetDeadline();
+  deadline_ = DeadlineFrom(started_at_);
   if (resuming_ && blob_->recovered().empty()) {
     PlanAroundParts();
   } else if (resuming_) {

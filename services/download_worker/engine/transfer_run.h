@@ -111,7 +111,8 @@ class TransferRun : public PartSink,
 
   // Fetching.
   void Open();
-  void SetDeadline();
+  // The latest end of a file that began, or goes on, at `from`.
+  absl::Duration DeadlineFrom(absl::Duration from) const;
   void TakeSlot();
   std::optional<size_t> NextPart() const;
   void UpdateWanted();
@@ -119,6 +120,9 @@ class TransferRun : public PartSink,
   void SplitForSpareSlots(int wanted);
   void StartRequest(size_t index);
   http::Request BuildRequest(const PartRequest& part, bool fresh) const;
+  absl::Duration RequestTime(int64_t bytes) const;
+  // Gives what runs the time that the cap in force now makes it take.
+  void FollowPace();
   void AfterFirstHead();
   void PlanAroundParts();
   void HandleDone(uint64_t key, const PartResult& result);
@@ -174,6 +178,8 @@ class TransferRun : public PartSink,
   uint64_t next_key_ = 0;
   absl::Duration started_at_;
   absl::Duration deadline_;
+  // The bandwidth cap by which the deadlines were set.
+  int64_t cap_ = 0;
   // Set by Open() before any request starts, then left alone, so that the
   // transport's threads may use what it points to.
   std::unique_ptr<PartialBlob> blob_;

@@ -74,7 +74,25 @@ void TransferRun::RetryLater(Part& part, const PartResult& result,
   UpdateWanted();
 }
 
+// What passed under another cap says nothing about a request under this one,
+// so every clock starts again. The transport's own limits need no change: they
+// leave out the time in which a cap holds a request back.
+void TransferRun::FollowPace() {
+  if (cap_ == host_.pace().cap()) return;
+  cap_ = host_.pace().cap();
+  const absl::Duration now = Now();
+  deadline_ = std::max(deadline_, DeadlineFrom(now));
+  for (auto& [key, running] : running_) {
+    const std::optional<int64_t> end = parts_[running.part].end;
+    const absl::Duration time =
+        end.has_value() ? RequestTime(*end - running.begin) : deadline_ - now;
+    running.deadline = now + time + host_.pace().watchdog_grace();
+    running.seen_at = now;
+  }
+}
+
 void TransferRun::CheckRunning() {
+  FollowPace();
   if (state_ == State::kFetching && Now() > deadline_) {
     Fail(Outcome::kRetryable, "the file took longer than its deadline");
   }
