@@ -12,8 +12,8 @@ namespace bimbackup {
 // Blocks SIGTERM and SIGINT in this thread and all it will start, so that
 // only WaitForTermination() sees them; ignores SIGPIPE; raises the soft limit
 // of open files to the hard one; bounds the allocator's arenas, whose number
-// otherwise grows with the threads; silences gRPC's own log unless
-// GRPC_VERBOSITY is set. Call first in main.
+// otherwise grows with the threads, and what it gives back at once; silences
+// gRPC's own log unless GRPC_VERBOSITY is set. Call first in main.
 void PrepareProcess();
 
 // Waits for SIGTERM or SIGINT for at most `timeout`; returns whether one

@@ -66,6 +66,13 @@ class CrawlStore {
  public:
   virtual ~CrawlStore() = default;
 
+  // Says who looks from now on; call before BeginCrawl. What one viewer is
+  // shown says nothing about what another would be: unless `viewer` is the one
+  // that looked before, no rollup that was seen so far counts, so that every
+  // folder is listed once more, by this backup or, where it does not come to
+  // it, by a later one. Idempotent.
+  virtual absl::Status SetViewer(absl::string_view viewer) = 0;
+
   // Opens a backup's crawl: pushes the listing of projects; unblocks what
   // earlier backups could not list; makes a transfer of every known version
   // that is not stored, and of every damaged blob, that `wanted` (all, where

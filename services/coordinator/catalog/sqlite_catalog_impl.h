@@ -48,6 +48,7 @@ class SqliteCatalogImpl : public Catalog {
                           absl::string_view value) override;
 
   // CrawlStore.
+  absl::Status SetViewer(absl::string_view viewer) override;
   absl::Status BeginCrawl(BackupNumber backup,
                           const FileFilter& wanted) override;
   absl::StatusOr<int64_t> PushOldestFolders(BackupNumber backup,

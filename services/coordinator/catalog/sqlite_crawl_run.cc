@@ -15,6 +15,16 @@ namespace {
 
 constexpr int kPlanChunk = 500;
 
+constexpr char kReadViewer[] =
+    "SELECT value FROM settings WHERE name = 'viewer'";
+
+constexpr char kSetViewer[] = R"sql(
+INSERT INTO settings(name, value) VALUES('viewer', ?)
+ON CONFLICT DO UPDATE SET value = excluded.value)sql";
+
+constexpr char kForgetRollups[] =
+    "UPDATE folders SET listed_rollup = '' WHERE listed_rollup <> ''";
+
 constexpr char kReadCrawlTask[] =
     "SELECT crawl_task FROM backups WHERE number = ?";
 
@@ -125,6 +135,29 @@ void RestartListings(Database& database) {
 }
 
 }  // namespace
+
+absl::Status SqliteCatalogImpl::SetViewer(absl::string_view viewer) {
+  {
+    ReaderPool::Reader reader(*readers_);
+    bool same = false;
+    {
+      Query query(*reader, kReadViewer);
+      same = query.Next() && query.Text(0) == viewer;
+    }
+    ABSL_RETURN_IF_ERROR(reader->TakeStatus());
+    if (same) return absl::OkStatus();
+  }
+  // A catalog of an older version does not say who looked: its folders are
+  // listed once more, which is cheaper than to miss what changed unseen.
+  return writer_.Commit([&](WriteBatch& batch) {
+    Database& database = batch.database();
+    Run(database, kForgetRollups);
+    // Pages of two viewers make no listing.
+    RestartListings(database);
+    Run(database, kSetViewer, viewer);
+    return absl::OkStatus();
+  });
+}
 
 absl::Status SqliteCatalogImpl::BeginCrawl(BackupNumber backup,
                                            const FileFilter& wanted) {
