@@ -24,6 +24,7 @@ import tempfile
 import time
 
 import report
+from children import end_on_sigterm, with_parent
 
 BIN = pathlib.Path(os.environ["BIMBACKUP_BIN"])
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 7
@@ -101,8 +102,10 @@ class Origin:
         config = self.folder / "nginx.conf"
         config.write_text(NGINX.format(folder=self.folder, port=self.port,
                                        root=self.root))
-        server = subprocess.Popen(["nginx", "-c", config, "-e",
-                                   self.folder / "error.log"])
+        # Killed, it would leave its worker process behind.
+        server = subprocess.Popen(with_parent(
+            "nginx", "-c", config, "-e", self.folder / "error.log",
+            sent="TERM"))
         try:
             for _ in range(500):
                 with contextlib.suppress(OSError):
@@ -186,8 +189,8 @@ def run_once(origin, kind, names, contender):
         os.sync()
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         started = time.monotonic()
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL,
-                       timeout=600)
+        subprocess.run(with_parent(*command), check=True,
+                       stdout=subprocess.DEVNULL, timeout=600)
         subprocess.run(["sync", "-f", target], check=True)
         took = time.monotonic() - started
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -239,6 +242,7 @@ def main():
         if shutil.which(tool) is None:
             raise SystemExit(f"{tool} is missing: apt-get install nginx-light "
                              "aria2 curl rclone")
+    end_on_sigterm()
     rows, bars = [], []
     with tempfile.TemporaryDirectory(prefix="bimbackup-dataplane-") as folder:
         os.chmod(folder, 0o755)

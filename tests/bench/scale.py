@@ -15,6 +15,7 @@ import time
 
 import plot
 import report
+from children import with_parent
 from cluster import Cluster, wait_for
 from memory import cpu_seconds
 
@@ -62,9 +63,9 @@ def run_stubs():
         blob = cluster.storage / "blobs/sha256" / EMPTY[:3] / EMPTY
         blob.write_bytes(b"")
         stubs = subprocess.Popen(
-            [STUBS, cluster.coordinator_address, marker["storage_id"],
-             str(STUB_COUNT), EMPTY, "300"], stdout=subprocess.PIPE,
-            text=True)
+            with_parent(STUBS, cluster.coordinator_address,
+                        marker["storage_id"], str(STUB_COUNT), EMPTY, "300"),
+            stdout=subprocess.PIPE, text=True)
         await_workers(cluster, STUB_COUNT)
         cpu = cpu_seconds(cluster.coordinator)
         code, backup = cluster.run_backup(seconds=300)

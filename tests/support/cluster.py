@@ -16,6 +16,8 @@ import tempfile
 import time
 import urllib.request
 
+from children import end_on_sigterm, with_parent
+
 SECRET = "emulator-secret-5d0c1f"
 ACCOUNT = "00000000-0000-4000-8000-000000000001"
 
@@ -60,8 +62,8 @@ class Process:
     def start(self, extra_environment=None):
         environment = dict(self._environment, **(extra_environment or {}))
         self._child = subprocess.Popen(
-            self._arguments, stdin=subprocess.DEVNULL, stdout=self._log,
-            stderr=self._log, env=environment)
+            with_parent(*self._arguments), stdin=subprocess.DEVNULL,
+            stdout=self._log, stderr=self._log, env=environment)
 
     def running(self):
         return self._child is not None and self._child.poll() is None
@@ -125,7 +127,10 @@ class Cluster:
                  api_budget="unlimited", log_level="debug",
                  coordinator_host="127.0.0.1", emulator_host="127.0.0.1",
                  coordinator_prefix=(), worker_prefix=()):
-        """The prefixes are commands that run the processes, with exec."""
+        """The prefixes are commands that run the processes, with exec.
+
+        A `recheck_budget` of None leaves the coordinator its default.
+        """
         self.bin = pathlib.Path(bin_folder)
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="bimbackup-fault-"))
         self.storage = self.folder / "storage"
@@ -145,6 +150,8 @@ class Cluster:
         credentials = {
             "APS_CLIENT_ID": "emulator", "APS_CLIENT_SECRET": SECRET,
             "APS_ACCOUNT_ID": ACCOUNT}
+        recheck = [] if recheck_budget is None else [
+            f"--recheck_budget={recheck_budget}"]
         self.emulator = Process(
             self.folder, "emulator",
             [self.bin / "bim360-emulator",
@@ -158,12 +165,13 @@ class Cluster:
              f"--http_listen=127.0.0.1:{self.http_port}",
              f"--state_dir={self.state}", f"--storage=file://{self.storage}",
              f"--bim360_base_url={self.emulator_url}",
-             f"--recheck_budget={recheck_budget}", f"--log_level={log_level}",
-             f"--api_budget={api_budget}", *coordinator_flags],
+             f"--log_level={log_level}", f"--api_budget={api_budget}",
+             *recheck, *coordinator_flags],
             dict(self._base, **credentials))
         self.workers = []
 
     def __enter__(self):
+        end_on_sigterm()
         self.emulator.start()
         wait_for("the emulator answers", lambda: self._answers("/admin/tree"))
         return self
@@ -216,7 +224,7 @@ class Cluster:
         environment = dict(
             self._base, BIMBACKUP_COORDINATOR=self.coordinator_address)
         return subprocess.run(
-            [self.bin / "bimbackup", *arguments], env=environment,
+            with_parent(self.bin / "bimbackup", *arguments), env=environment,
             capture_output=True, text=True, timeout=seconds, check=False)
 
     def cli_json(self, *arguments, seconds=60):

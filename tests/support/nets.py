@@ -8,6 +8,7 @@ loses what is sent without a word, as a firewall or a dead switch does.
 import os
 import subprocess
 
+from children import with_parent
 from cluster import wait_for
 from disks import run
 
@@ -31,7 +32,7 @@ class Machine:
     def __enter__(self):
         # Ends by itself, should nobody end it.
         self._holder = subprocess.Popen(
-            ["unshare", "--net", "--", "sleep", "900"])
+            with_parent("unshare", "--net", "--", "sleep", "900"))
         wait_for("the namespace is there", self._has_own_namespace)
         self._inside("ip", "link", "set", "lo", "up")
         for i, subnet in enumerate(self._subnets):
