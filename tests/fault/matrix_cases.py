@@ -19,6 +19,9 @@ SIZES = {SMALL: 10_000, LARGE: SIZE, RESUMED: SIZE}
 IN_PARTS_REQUESTS = SIZE // (4 << 20) + 4
 REQUESTS = {SMALL: 1, LARGE: IN_PARTS_REQUESTS, RESUMED: IN_PARTS_REQUESTS}
 IN_PARTS = (LARGE, RESUMED)
+# libcurl itself repeats a request on a reused connection that was closed
+# without a byte, so often at most. Whether one is reused is up to chance.
+UNNOTICED = 5
 
 
 @dataclasses.dataclass
@@ -267,8 +270,8 @@ LASTING_LISTING_CASES = (
     ListingCase("always gone", status(404), -1, 1, "404"),
     ListingCase("always 410", status(410), -1, 1, "410"),
     ListingCase("always broken", status(500), -1, 4, "500"),
-    ListingCase("always reset", {"type": "reset", "bytes": -1}, -1, 4,
-                "attempts"),
+    ListingCase("always reset", {"type": "reset", "bytes": -1}, -1,
+                4 + UNNOTICED, "attempts"),
     ListingCase("always no data", {"type": "omit", "keys": ["data"]}, -1, 1,
                 "data"),
     ListingCase("always no ids", {"type": "omit", "keys": ["id"]}, -1, 0,
