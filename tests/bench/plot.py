@@ -4,6 +4,7 @@ import math
 
 WIDTH, HEIGHT = 640, 360
 LEFT, RIGHT, TOP, BOTTOM = 70, 150, 40, 50
+LABEL_HEIGHT = 15
 COLOURS = ("#1b6ca8", "#c0392b", "#2e8b57", "#8e44ad", "#b9770e", "#555555")
 
 
@@ -50,6 +51,16 @@ def _frame(xs, ys, x_label, y_label, to_x, to_y):
     return parts
 
 
+def _apart(wanted):
+    """Heights near the wanted ones at which no label covers another."""
+    placed = [0] * len(wanted)
+    lowest = -math.inf
+    for index in sorted(range(len(wanted)), key=wanted.__getitem__):
+        placed[index] = max(wanted[index], lowest + LABEL_HEIGHT)
+        lowest = placed[index]
+    return placed
+
+
 def lines(path, title, x_label, y_label, series):
     """Writes a chart of `series`, a dict from names to lists of (x, y)."""
     points = [point for values in series.values() for point in values]
@@ -68,15 +79,15 @@ def lines(path, title, x_label, y_label, series):
              f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
              _text(WIDTH / 2, 22, title, extra=' font-size="15"')]
     parts += _frame(xs, ys, x_label, y_label, to_x, to_y)
+    label_ys = _apart([to_y(values[-1][1]) for values in series.values()])
     for number, (name, values) in enumerate(series.items()):
         colour = COLOURS[number % len(COLOURS)]
         path_points = " ".join(f"{to_x(x):.1f},{to_y(y):.1f}"
                                for x, y in values)
         parts.append(f'<polyline points="{path_points}" fill="none" '
                      f'stroke="{colour}" stroke-width="2"/>')
-        last_y = to_y(values[-1][1])
-        parts.append(_text(WIDTH - RIGHT + 8, last_y + 4, name, "start",
-                           f' fill="{colour}"'))
+        parts.append(_text(WIDTH - RIGHT + 8, label_ys[number] + 4, name,
+                           "start", f' fill="{colour}"'))
     parts.append("</svg>\n")
     with open(path, "w", encoding="utf-8") as file:
         file.write("\n".join(parts))

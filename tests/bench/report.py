@@ -24,7 +24,14 @@ def bar(name, measured, unit, must_be, limit):
             "must_be": must_be, "bar": limit}
 
 
+def worst(differences):
+    """The one of these that is furthest from nothing."""
+    return max(differences, key=abs)
+
+
 def holds(entry):
+    if entry["must_be"] == "==":
+        return entry["measured"] == entry["bar"]
     if entry["must_be"] == "<=":
         return entry["measured"] <= entry["bar"]
     return entry["measured"] >= entry["bar"]
