@@ -173,7 +173,8 @@ class Cluster:
     def __enter__(self):
         end_on_sigterm()
         self.emulator.start()
-        wait_for("the emulator answers", lambda: self._answers("/admin/tree"))
+        wait_for("the emulator answers",
+                 lambda: self._answers("/admin/requests"))
         return self
 
     def __exit__(self, kind, value, trace):
