@@ -2,7 +2,8 @@
 
 A worker dies 20 times and the coordinator 20 times while bytes move, and the
 coordinator once at each of its failpoints, so that its deaths spread over
-crawl, signing, commit and manifest writing.
+crawl, signing, commit and manifest writing. URLs are signed in batches, but
+for the worker's deaths at its failpoints.
 """
 
 import os
@@ -25,6 +26,7 @@ ACCOUNT = ("--account=custom:projects=2,folders=60,files=240,"
 LEASE = ("--lease_duration=5s",)
 SLOW = ("--api_latency=30ms", "--first_byte_latency=50ms",
         "--connection_bandwidth=1MB/s", "--limits=off")
+BATCHES = "--batch_sign=on"
 FAILPOINTS = (
     "catalog.page_commit.before:7", "catalog.page_commit.after:11",
     "crawl.page_listed:5", "coordinator.signed:9", "coordinator.granted:3",
@@ -93,9 +95,15 @@ def note_committed_pages(cluster, pages):
         pages.setdefault(page, asked[page]["requests"])
 
 
+def count_batches(cluster):
+    """How many batches of URLs were signed."""
+    counts = cluster.admin("/admin/requests")["endpoints"]
+    return counts["batch_sign"]["answered"]
+
+
 def test_worker_killed_while_bytes_move():
     rng = random.Random(SEED)
-    with Cluster(BIN, (ACCOUNT, *SLOW), LEASE,
+    with Cluster(BIN, (ACCOUNT, *SLOW, BATCHES), LEASE,
                  worker_flags=("--max_transfers=4",)) as cluster:
         cluster.start(workers=2)
         expect(cluster.cli("backup").returncode == 0, "backup starts")
@@ -111,13 +119,14 @@ def test_worker_killed_while_bytes_move():
         expect(live >= KILLS * 3 // 4, f"only {live} kills hit live leases")
         print(f"worker: {live} of {KILLS} kills with a live lease and part")
         check_whole(cluster, {})
+        expect(count_batches(cluster) > 0, "no URL was signed in a batch")
         check_no_secret(cluster)
 
 
 def test_coordinator_killed_while_bytes_move():
     rng = random.Random(SEED + 1)
     pages = {}
-    with Cluster(BIN, (ACCOUNT, *SLOW), LEASE,
+    with Cluster(BIN, (ACCOUNT, *SLOW, BATCHES), LEASE,
                  worker_flags=("--max_transfers=4",)) as cluster:
         cluster.start(workers=2)
         expect(cluster.cli("backup").returncode == 0, "backup starts")
@@ -132,12 +141,14 @@ def test_coordinator_killed_while_bytes_move():
         print(f"coordinator: {live} of {KILLS} kills with a live lease and "
               "part")
         check_whole(cluster, pages)
+        expect(count_batches(cluster) > 0, "no URL was signed in a batch")
         check_no_secret(cluster)
 
 
 def test_coordinator_killed_at_every_step():
     pages = {}
-    with Cluster(BIN, (ACCOUNT, "--size_scale=0.1", "--limits=off"),
+    batches = 0
+    with Cluster(BIN, (ACCOUNT, "--size_scale=0.1", "--limits=off", BATCHES),
                  LEASE) as cluster:
         cluster.start(workers=2)
         for failpoint in FAILPOINTS:
@@ -155,8 +166,10 @@ def test_coordinator_killed_at_every_step():
             note_committed_pages(cluster, pages)
             cluster.start_coordinator()
             check_whole(cluster, pages)
+            batches += count_batches(cluster)
             cluster.admin("/admin/requests", method="DELETE")
             pages.clear()
+        expect(batches > 0, "no URL was signed in a batch")
         check_no_secret(cluster)
 
 

@@ -5,7 +5,8 @@ forgotten now and then. Half of the kills come at random moments, half at a
 step that a random failpoint names, so that they spread over parts, commits,
 manifest writing, forgetting and the latest view. Afterwards one backup ends
 SUCCEEDED, everything verifies, nothing is orphaned, and the snapshot holds
-the emulator's bytes.
+the emulator's bytes. Half of the kills come while URLs are signed in batches,
+half while they are signed one by one.
 """
 
 import os
@@ -19,7 +20,8 @@ import chaos
 import check
 from check import expect
 from cluster import Cluster, wait_for
-from kills_test import FAILPOINTS, WORKER_FAILPOINTS
+from kills_test import (BATCHES, FAILPOINTS, WORKER_FAILPOINTS,
+                        count_batches)
 from verify import check_no_secret
 
 BIN = pathlib.Path(sys.argv[1])
@@ -133,16 +135,16 @@ class Killer:
         self.await_coordinator()
 
 
-def test_random_kills():
-    rng = random.Random(SEED)
-    with Cluster(BIN, ACCOUNT, ("--lease_duration=3s",),
+def kill_at_random(rng, kills, emulator_flags=()):
+    """Kills, then checks; returns how many batches of URLs were signed."""
+    with Cluster(BIN, (*ACCOUNT, *emulator_flags), ("--lease_duration=3s",),
                  ("--max_transfers=4",), log_level="info") as cluster:
         cluster.start(workers=2)
         for process in (cluster.coordinator, *cluster.workers):
             process.armed = False
         killer = Killer(cluster, rng)
         try:
-            for _ in range(KILLS):
+            for _ in range(kills):
                 killer.keep_busy()
                 killer.kill_one()
             killer.disarm()
@@ -151,6 +153,17 @@ def test_random_kills():
         print(f"kills: {killer.counts}", flush=True)
         chaos.check_after(cluster)
         check_no_secret(cluster)
+        return count_batches(cluster)
+
+
+def test_random_kills():
+    kill_at_random(random.Random(SEED), KILLS // 2)
+
+
+def test_random_kills_with_batch_signing():
+    batches = kill_at_random(random.Random(SEED + 1), KILLS - KILLS // 2,
+                             (BATCHES,))
+    expect(batches > 0, "no URL was signed in a batch")
 
 
 TESTS = [value for name, value in sorted(globals().items())
