@@ -5,7 +5,11 @@
 namespace bimbackup::engine {
 namespace {
 
-constexpr absl::Duration kRound = absl::Seconds(2);
+constexpr absl::Duration kShortestRound = absl::Seconds(2);
+// A request that takes longer says more about itself than about the slots.
+constexpr absl::Duration kLongestRound = absl::Seconds(10);
+// So many requests tell enough, however long others take.
+constexpr int kEnoughEnded = 20;
 // A step up that does not move so much more is taken back.
 constexpr double kWorthwhile = 1.05;
 // How long nothing is tried after a step was taken back or fell back.
@@ -15,6 +19,8 @@ constexpr absl::Duration kQuiet = absl::Seconds(20);
 constexpr double kRequestCost = 64 << 10;
 // Of the requests of a round, the share that must fail before it counts.
 constexpr double kOverloadedShare = 0.05;
+// One alone is an accident, whatever its share.
+constexpr int kOverloadedLeast = 2;
 
 }  // namespace
 
@@ -24,23 +30,43 @@ Concurrency::Concurrency(int initial, int most)
       slots_(initial),
       quiet_until_(-absl::InfiniteDuration()) {}
 
-void Concurrency::Count(int64_t bytes, bool overloaded) {
-  moved_ += static_cast<double>(bytes) + (overloaded ? 0 : kRequestCost);
+void Concurrency::CountBytes(int64_t bytes) {
+  moved_ += static_cast<double>(bytes);
+}
+
+void Concurrency::CountEnd(absl::Duration took, bool overloaded) {
   ++ended_;
-  if (overloaded) ++overloaded_;
+  longest_ = std::max(longest_, took);
+  if (overloaded) {
+    ++overloaded_;
+  } else {
+    moved_ += kRequestCost;
+  }
+}
+
+absl::Duration Concurrency::RoundLength() const {
+  if (ended_ >= kEnoughEnded) return kShortestRound;
+  return std::clamp(std::max(longest_, longest_before_), kShortestRound,
+                    kLongestRound);
 }
 
 bool Concurrency::Tick(absl::Duration now, int in_use, bool capped) {
   if (round_began_ == absl::ZeroDuration()) round_began_ = now;
   const absl::Duration lasted = now - round_began_;
-  if (lasted < kRound) return false;
+  if (lasted < RoundLength()) return false;
   const double rate = moved_ / absl::ToDoubleSeconds(lasted);
-  const bool overloaded = overloaded_ > ended_ * kOverloadedShare;
+  const bool silent = moved_ == 0 && ended_ == 0;
+  const bool overloaded = overloaded_ >= kOverloadedLeast &&
+                          overloaded_ > ended_ * kOverloadedShare;
   const int before = slots_;
+  if (ended_ > 0) longest_before_ = longest_;
   round_began_ = now;
   moved_ = 0;
   overloaded_ = 0;
   ended_ = 0;
+  longest_ = absl::ZeroDuration();
+  // Nothing to compare with: any step would seem to have moved more.
+  if (silent) return false;
   if (overloaded) {
     FallBack(now);
   } else if (slots_before_ > 0 && rate < rate_before_ * kWorthwhile) {

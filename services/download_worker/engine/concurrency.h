@@ -10,16 +10,21 @@
 namespace bimbackup::engine {
 
 // Climbs while more requests move more: once a round it compares what moved
-// with what moved before its last step. Requests that fail because something
-// is overloaded (time-outs, resets, 503) make it fall back. Not thread-safe.
+// with what moved before its last step. A round lasts two seconds, or, while
+// few requests end, as long as they take, so that those of a step can tell.
+// Requests that fail because something is overloaded (time-outs, resets, 503)
+// make it fall back. Not thread-safe.
 class Concurrency {
  public:
   // Starts with `initial` requests; 1 <= initial <= most.
   Concurrency(int initial, int most);
 
-  // A request ended: what it moved, and whether it was refused or lost
+  // Bytes came, of requests that run or have ended.
+  void CountBytes(int64_t bytes);
+
+  // A request ended: how long it took, and whether it was refused or lost
   // because something is overloaded.
-  void Count(int64_t bytes, bool overloaded);
+  void CountEnd(absl::Duration took, bool overloaded);
 
   // Ends a round when it is time. `in_use` of the slots are taken now; under
   // a bandwidth `capped` by ourselves more requests cannot move more.
@@ -30,6 +35,7 @@ class Concurrency {
   int slots() const { return slots_; }
 
  private:
+  absl::Duration RoundLength() const;
   void StepUp(double rate);
   void FallBack(absl::Duration now);
 
@@ -41,6 +47,9 @@ class Concurrency {
   double moved_ = 0;
   int overloaded_ = 0;
   int ended_ = 0;
+  absl::Duration longest_;
+  // Of the last round in which a request ended.
+  absl::Duration longest_before_;
   // Slots and units a second before the step that is being tried; 0 slots
   // where none is.
   int slots_before_ = 0;

@@ -155,9 +155,9 @@ void DownloadEngine::OnCommitting(uint64_t handle) {
   Pump();
 }
 
-void DownloadEngine::OnRequestEnded(int64_t bytes, bool overloaded) {
+void DownloadEngine::OnRequestEnded(absl::Duration took, bool overloaded) {
   MutexLock lock(mutex_);
-  concurrency_.Count(bytes, overloaded);
+  concurrency_.CountEnd(took, overloaded);
 }
 
 int DownloadEngine::SpareSlots() const {
@@ -167,6 +167,7 @@ int DownloadEngine::SpareSlots() const {
 
 void DownloadEngine::AdaptSlots() {
   const int before = concurrency_.slots();
+  concurrency_.CountBytes(moved_.exchange(0));
   if (!concurrency_.Tick(deps_.clock.Monotonic(), schedule_.slots_in_use(),
                          pace_.capped())) {
     return;

@@ -3,6 +3,7 @@
 #ifndef SERVICES_DOWNLOAD_WORKER_ENGINE_DOWNLOAD_ENGINE_H_
 #define SERVICES_DOWNLOAD_WORKER_ENGINE_DOWNLOAD_ENGINE_H_
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -101,7 +102,8 @@ class DownloadEngine final : private TransferHost {
   void SetWanted(uint64_t handle, int slots) override;
   void ReleaseSlot(uint64_t handle) override;
   void OnCommitting(uint64_t handle) override;
-  void OnRequestEnded(int64_t bytes, bool overloaded) override;
+  void OnBytes(int64_t bytes) override { moved_ += bytes; }
+  void OnRequestEnded(absl::Duration took, bool overloaded) override;
   int SpareSlots() const override;
   const Pace& pace() const override { return pace_; }
   void OnEnded(uint64_t handle, const TransferReport& report) override;
@@ -122,6 +124,8 @@ class DownloadEngine final : private TransferHost {
   const EngineDeps deps_;
   const EngineOptions options_;
   Pace pace_;
+  // Bytes that concurrency_ has not counted yet.
+  std::atomic<int64_t> moved_ = 0;
 
   mutable Mutex mutex_;
   CondVar changed_;

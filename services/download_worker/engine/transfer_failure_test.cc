@@ -180,6 +180,17 @@ TEST_F(TransferFailureTest, IsReleasedWhenItsLeaseTurnsOutToBeLost) {
   EXPECT_EQ(Run(task).outcome, Outcome::kReleased);
 }
 
+TEST_F(TransferFailureTest, WaitsForASignatureThatTakesLong) {
+  TransferTask task = Put(7, "file", "content");
+  task.source.valid_until = clock_.Monotonic();
+  resolver_.Put(7, absl::DeadlineExceededError("no answer in time"));
+  StartEngine();
+  const uint64_t handle = Submit(task);
+  EXPECT_TRUE(Eventually([this] { return resolver_.calls() > 10; }));
+  resolver_.Put(7, FakeOrigin::SourceOf("file", "content", "s2"));
+  ExpectStored(Wait(handle), "content");
+}
+
 TEST_F(TransferFailureTest, IsNotFoundAtOnce) {
   TransferTask task = Put(1, "file", "content");
   task.source.ranges[0].url = FakeOrigin::Url("gone");

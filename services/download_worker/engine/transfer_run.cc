@@ -143,13 +143,17 @@ int TransferRun::CountReady(int limit) const {
   return ready;
 }
 
-// Halves the largest of the parts that wait until there are enough of them,
-// or they are small.
+// Halves the largest of the parts that may be asked for until there are enough
+// of them, or they are small. What runs is left alone: no request asks for more
+// than the largest part, so that none goes on for long after the last that
+// waited has been taken. Nor does half of a part that failed get a start of its
+// own: it waits as long, and has failed as often.
 void TransferRun::SplitForSpareSlots(int wanted) {
   for (int ready = CountReady(wanted); ready > 0 && ready < wanted; ++ready) {
     Part* largest = nullptr;
     for (Part& part : parts_) {
       if (part.running || part.done() || !part.end.has_value()) continue;
+      if (part.not_before > Now()) continue;
       if (largest == nullptr ||
           *part.end - part.position > *largest->end - largest->position) {
         largest = &part;
@@ -162,7 +166,8 @@ void TransferRun::SplitForSpareSlots(int wanted) {
     Part second{.begin = middle,
                 .position = middle,
                 .end = largest->end,
-                .recorded = middle};
+                .recorded = middle,
+                .failures = largest->failures};
     largest->end = middle;
     parts_.push_back(second);
   }
@@ -184,6 +189,7 @@ void TransferRun::StartRequest(size_t index) {
   running.line = std::make_shared<PartLine>(shared_from_this());
   running.generation = generation_;
   running.begin = request.begin;
+  running.began_at = Now();
   running.deadline =
       Now() + http_request.deadline + host_.pace().watchdog_grace();
   running.seen_at = Now();
@@ -226,6 +232,7 @@ absl::Status TransferRun::OnPartHead(const PartHead& head) {
 absl::Status TransferRun::OnPartBytes(int64_t offset, absl::string_view bytes) {
   ABSL_ASSIGN_OR_RETURN(const bool wants_catch_up, blob_->Write(offset, bytes));
   bytes_done_ = blob_->bytes_done();
+  host_.OnBytes(static_cast<int64_t>(bytes.size()));
   if (wants_catch_up) RequestCatchUp();
   return absl::OkStatus();
 }
@@ -299,7 +306,7 @@ void TransferRun::AccountFor(const Running& running, const PartResult& result) {
   if (result.position > part.position) refusals_ = 0;
   part.position = std::max(part.position, result.position);
   report_.bytes_received += result.bytes_received;
-  host_.OnRequestEnded(result.bytes_received, IsOverload(result));
+  host_.OnRequestEnded(Now() - running.began_at, IsOverload(result));
   if (result.http_status != 0) report_.http_status = result.http_status;
   host_.ReleaseSlot(handle_);
 }

@@ -42,9 +42,11 @@ class TransferHost {
   virtual void ReleaseSlot(uint64_t handle) = 0;
   // The run's bytes are in; its commit begins.
   virtual void OnCommitting(uint64_t handle) = 0;
-  // A request ended: the body bytes that it moved, and whether it was refused
-  // or lost because something is overloaded.
-  virtual void OnRequestEnded(int64_t bytes, bool overloaded) = 0;
+  // Body bytes were written. Quick, because the transport's threads call it.
+  virtual void OnBytes(int64_t bytes) = 0;
+  // A request ended: how long it took, and whether it was refused or lost
+  // because something is overloaded.
+  virtual void OnRequestEnded(absl::Duration took, bool overloaded) = 0;
   // Slots that no other run could use now.
   virtual int SpareSlots() const = 0;
   virtual const Pace& pace() const = 0;
@@ -100,7 +102,8 @@ class TransferRun : public PartSink,
     // The signature that it uses.
     int generation = 0;
     int64_t begin = 0;
-    // On the monotonic clock.
+    // On the monotonic clock, as are the others.
+    absl::Duration began_at;
     absl::Duration deadline;
     int64_t seen_position = 0;
     absl::Duration seen_at;

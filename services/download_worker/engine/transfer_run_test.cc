@@ -21,7 +21,8 @@ class FakeHost : public TransferHost {
   }
   void ReleaseSlot(uint64_t) override {}
   void OnCommitting(uint64_t) override {}
-  void OnRequestEnded(int64_t, bool) override {
+  void OnBytes(int64_t) override {}
+  void OnRequestEnded(absl::Duration, bool) override {
     MutexLock lock(mutex_);
     ++requests_ended_;
   }

@@ -194,11 +194,14 @@ void TransferRun::AfterFailedSigning(const absl::Status& status) {
   } else if (absl::IsInvalidArgument(status) || absl::IsDataLoss(status)) {
     // An answer that makes no sense was asked for twice already.
     Fail(Outcome::kInvalid, message);
-  } else if (++failed_signings_ >= options_.backoff.max_attempts) {
+  } else if (!absl::IsDeadlineExceeded(status) &&
+             ++failed_signings_ >= options_.backoff.max_attempts) {
     Fail(Outcome::kRetryable, message);
   } else {
+    // An answer that takes long is waited for until the file's deadline: the
+    // coordinator waits for its turn, a pause that Autodesk asked for, or both.
     const absl::Duration wait =
-        options_.backoff.Delay(failed_signings_, deps_.random);
+        options_.backoff.Delay(std::max(1, failed_signings_), deps_.random);
     strand_.PostAt(Now() + wait,
                    [self = shared_from_this()] { self->SignAgain(); });
   }

@@ -91,7 +91,8 @@ class SourceResolver {
   // Calls `done` once, on any thread, within a deadline of its own, never
   // from inside this call. FAILED_PRECONDITION: the lease is lost.
   // RESOURCE_EXHAUSTED: signed too often. NOT_FOUND: the object is gone.
-  // UNAVAILABLE: worth another attempt.
+  // UNAVAILABLE: worth another attempt. DEADLINE_EXCEEDED: the answer was not
+  // waited for, which says nothing about the object.
   virtual void Resolve(const TransferTask& task,
                        std::function<void(absl::StatusOr<Source>)> done) = 0;
 };
