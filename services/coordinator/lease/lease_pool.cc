@@ -291,24 +291,25 @@ absl::StatusOr<WorkerInfo> LeasePool::DrainWorker(absl::string_view worker_id) {
 
 absl::Status LeasePool::SetBandwidth(absl::string_view worker_id,
                                      int64_t bytes_per_second) {
-  {
-    MutexLock lock(state_mutex_);
-    if (worker_id.empty()) {
-      bandwidth_.SetFleet(bytes_per_second);
-    } else if (workers_.Knows(worker_id)) {
-      bandwidth_.SetWorker(worker_id, bytes_per_second);
-    } else {
-      return absl::NotFoundError(absl::StrCat("no worker \"", worker_id,
-                                              "\" has synchronized lately"));
-    }
-    for (Call& call : calls_) call.due = true;
+  MutexLock lock(mutex_);
+  if (worker_id.empty()) {
+    bandwidth_.SetFleet(bytes_per_second);
+  } else if (std::any_of(listed_.begin(), listed_.end(),
+                         [worker_id](const WorkerInfo& worker) {
+                           return worker.worker_id == worker_id;
+                         })) {
+    bandwidth_.SetWorker(worker_id, bytes_per_second);
+  } else {
+    return absl::NotFoundError(
+        absl::StrCat("no worker \"", worker_id, "\" has synchronized lately"));
   }
-  Wake();
+  woken_ = true;
+  arrived_.NotifyAll();
   return absl::OkStatus();
 }
 
 BandwidthShares LeasePool::bandwidth() const {
-  MutexLock lock(state_mutex_);
+  MutexLock lock(mutex_);
   return bandwidth_;
 }
 

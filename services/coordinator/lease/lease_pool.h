@@ -114,8 +114,11 @@ class LeasePool {
   absl::StatusOr<WorkerInfo> DrainWorker(absl::string_view worker_id);
 
   // Caps the body bytes a second of all workers together, or of one where
-  // `worker_id` is not empty; 0 for no cap. Workers hear of it at once.
-  // NOT_FOUND.
+  // `worker_id` is not empty; 0 for no cap. The workers that hold leases share
+  // the cap of all; they hear of a new share by the answer to the call that
+  // they have open or make next, the others with their first lease at the
+  // latest. Waits for neither storage nor catalog. A worker's cap is forgotten
+  // with the worker. NOT_FOUND.
   absl::Status SetBandwidth(absl::string_view worker_id,
                             int64_t bytes_per_second);
   BandwidthShares bandwidth() const;
@@ -172,6 +175,10 @@ class LeasePool {
   void SubmitSigning() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mutex_);
   void LookForStragglers() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mutex_);
   std::vector<Reply> TakeReplies() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mutex_);
+  // The workers that the bandwidth is divided among: whoever holds leases,
+  // also while it drains, or where nobody does whoever may get some.
+  std::set<std::string> BandwidthUsers(absl::Duration now) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mutex_);
   void Publish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mutex_);
   // Takes note of how a change of the catalog went.
   void NoteCatalog(const absl::Status& status)
@@ -199,7 +206,6 @@ class LeasePool {
   WorkerTable workers_ ABSL_GUARDED_BY(state_mutex_);
   StorageGate gate_ ABSL_GUARDED_BY(state_mutex_);
   Settler settler_ ABSL_GUARDED_BY(state_mutex_);
-  BandwidthShares bandwidth_ ABSL_GUARDED_BY(state_mutex_);
   std::deque<Call> calls_ ABSL_GUARDED_BY(state_mutex_);
   // Backup's number; nothing while none is open.
   std::optional<catalog::BackupNumber> backup_ ABSL_GUARDED_BY(state_mutex_);
@@ -226,6 +232,8 @@ class LeasePool {
   int64_t sequence_ ABSL_GUARDED_BY(mutex_) = 0;
   PoolStats stats_ ABSL_GUARDED_BY(mutex_);
   std::vector<WorkerInfo> listed_ ABSL_GUARDED_BY(mutex_);
+  // With caps of listed workers only.
+  BandwidthShares bandwidth_ ABSL_GUARDED_BY(mutex_);
   absl::Duration next_event_ ABSL_GUARDED_BY(mutex_);
 
   // Last: its threads call back into the above.

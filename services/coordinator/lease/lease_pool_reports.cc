@@ -146,6 +146,11 @@ void LeasePool::CommitEndings() {
   }
 }
 
+std::set<std::string> LeasePool::BandwidthUsers(absl::Duration now) const {
+  std::set<std::string> holders = table_.Holders();
+  return holders.empty() ? workers_.ActiveIds(now) : holders;
+}
+
 bool LeasePool::IsDue(Call& call, absl::Duration now) {
   const bool told_to_drain =
       workers_.IsDraining(call.report.worker_id) && !call.report.draining;
@@ -160,18 +165,28 @@ bool LeasePool::IsDue(Call& call, absl::Duration now) {
 
 std::vector<LeasePool::Reply> LeasePool::TakeReplies() {
   const absl::Duration now = clock_.Monotonic();
+  const BandwidthShares bandwidth = this->bandwidth();
+  const std::set<std::string> users = BandwidthUsers(now);
+  const std::map<std::string, int64_t> shares = bandwidth.Divide(users);
   std::vector<Reply> replies;
   std::deque<Call> kept;
   for (Call& call : calls_) {
-    if (!IsDue(call, now)) {
+    const std::string& worker_id = call.report.worker_id;
+    const auto share = shares.find(worker_id);
+    // Others receive nothing: there is no hurry to tell them.
+    const bool new_share = share != shares.end() &&
+                           share->second != workers_.ToldBandwidth(worker_id);
+    if (!IsDue(call, now) && !new_share) {
       kept.push_back(std::move(call));
       continue;
     }
     call.answer.backup_running = backup_.has_value();
     call.answer.lease_life = options_.lease_life;
-    call.answer.max_bandwidth =
-        bandwidth_.Of(call.report.worker_id, workers_.CountActive(now));
+    call.answer.max_bandwidth = share != shares.end()
+                                    ? share->second
+                                    : bandwidth.OfJoining(worker_id, users);
     if (call.status.ok()) {
+      workers_.SetToldBandwidth(worker_id, call.answer.max_bandwidth);
       replies.emplace_back(std::move(call.answered), std::move(call.answer));
     } else {
       replies.emplace_back(std::move(call.answered), std::move(call.status));
@@ -194,12 +209,15 @@ Pause LeasePool::CurrentPause(absl::Duration now) const {
 
 void LeasePool::Publish() {
   const absl::Duration now = clock_.Monotonic();
-  absl::Duration next = std::min(table_.NextEvent(), gate_.next_probe());
+  absl::Duration next = std::min(
+      {table_.NextEvent(), gate_.next_probe(), workers_.NextForgotten()});
   for (const Call& call : calls_) next = std::min(next, call.deadline);
   if (catalog_retry_ > now) next = std::min(next, catalog_retry_);
   std::vector<WorkerInfo> listed = workers_.List();
+  std::set<std::string> listed_ids;
   for (WorkerInfo& worker : listed) {
     worker.leases = table_.LeasesOf(worker.worker_id);
+    listed_ids.insert(worker.worker_id);
   }
   PoolStats stats{.ready = table_.ready(),
                   .signing = table_.signing(),
@@ -215,6 +233,7 @@ void LeasePool::Publish() {
   MutexLock lock(mutex_);
   stats_ = std::move(stats);
   listed_ = std::move(listed);
+  bandwidth_.KeepOnly(listed_ids);
   next_event_ = next;
 }
 

@@ -289,27 +289,6 @@ TEST_F(LeasePoolTest, TellsAWorkerToDrainAndGrantsItNothing) {
   EXPECT_THAT(pool->DrainWorker("w9"), StatusIs(absl::StatusCode::kNotFound));
 }
 
-TEST_F(LeasePoolTest, TellsWaitingWorkersOfANewBandwidth) {
-  Begin();
-  // The first call of a worker's is answered at once.
-  Exchange(Report("a", 0));
-  Exchange(Report("b", 0));
-  WorkerReport report = Report("a", 0);
-  report.may_hold = true;
-  const PendingReport held = Send(report);
-  pool->Pump();
-  EXPECT_FALSE(held.answered());
-  EXPECT_OK(pool->SetBandwidth("", 1000));
-  EXPECT_OK(pool->SetBandwidth("b", 100));
-  EXPECT_THAT(pool->SetBandwidth("c", 100),
-              StatusIs(absl::StatusCode::kNotFound));
-  pool->Pump();
-  ASSERT_TRUE(held.answered());
-  EXPECT_EQ(held.get().max_bandwidth, 500);
-  EXPECT_EQ(Exchange(Report("b", 0)).max_bandwidth, 100);
-  EXPECT_EQ(pool->bandwidth().fleet(), 1000);
-}
-
 TEST_F(LeasePoolTest, RevokesEverythingWhenTheBackupEnds) {
   AddTransfers(1);
   Begin();

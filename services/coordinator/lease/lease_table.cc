@@ -191,6 +191,12 @@ int LeaseTable::LeasesOf(absl::string_view worker_id) const {
   return it == by_worker_.end() ? 0 : static_cast<int>(it->second.size());
 }
 
+std::set<std::string> LeaseTable::Holders() const {
+  std::set<std::string> holders;
+  for (const auto& [worker_id, ids] : by_worker_) holders.insert(worker_id);
+  return holders;
+}
+
 absl::Duration LeaseTable::NextEvent() const {
   absl::Duration next = absl::InfiniteDuration();
   if (!delayed_.empty()) next = std::min(next, delayed_.begin()->first);

@@ -112,6 +112,9 @@ class LeaseTable {
   // Leases by worker; 0 where it has none.
   int LeasesOf(absl::string_view worker_id) const;
 
+  // The ids of the workers that have leases.
+  std::set<std::string> Holders() const;
+
   // When Expired() or WakeDelayed() next has something to do; infinite
   // where there is nothing.
   absl::Duration NextEvent() const;

@@ -46,8 +46,15 @@ bool WorkerTable::IsDraining(absl::string_view worker_id) const {
   return it != workers_.end() && it->second.info.draining;
 }
 
-bool WorkerTable::Knows(absl::string_view worker_id) const {
-  return workers_.count(Key(worker_id)) > 0;
+void WorkerTable::SetToldBandwidth(absl::string_view worker_id,
+                                   int64_t bytes_per_second) {
+  const auto it = workers_.find(Key(worker_id));
+  if (it != workers_.end()) it->second.told_bandwidth = bytes_per_second;
+}
+
+int64_t WorkerTable::ToldBandwidth(absl::string_view worker_id) const {
+  const auto it = workers_.find(Key(worker_id));
+  return it == workers_.end() ? 0 : it->second.told_bandwidth;
 }
 
 void WorkerTable::TakeSlots(absl::string_view worker_id, int count) {
@@ -68,6 +75,14 @@ int WorkerTable::CountActive(absl::Duration now) const {
     if (TakesTransfers(worker, now)) ++active;
   }
   return active;
+}
+
+std::set<std::string> WorkerTable::ActiveIds(absl::Duration now) const {
+  std::set<std::string> ids;
+  for (const auto& [id, worker] : workers_) {
+    if (TakesTransfers(worker, now)) ids.insert(id);
+  }
+  return ids;
 }
 
 int WorkerTable::FreeSlots(absl::Duration now) const {
@@ -93,8 +108,16 @@ Pause WorkerTable::FindPause(absl::Duration now) const {
 
 void WorkerTable::Forget(absl::Duration now) {
   std::erase_if(workers_, [now](const auto& entry) {
-    return now - entry.second.last_heard > kMemory;
+    return now - entry.second.last_heard >= kMemory;
   });
+}
+
+absl::Duration WorkerTable::NextForgotten() const {
+  absl::Duration next = absl::InfiniteDuration();
+  for (const auto& [id, worker] : workers_) {
+    next = std::min(next, worker.last_heard + kMemory);
+  }
+  return next;
 }
 
 std::vector<WorkerInfo> WorkerTable::List() const {
