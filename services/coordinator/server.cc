@@ -59,6 +59,8 @@ backup::BackupOptions RunnerOptions(const Options& options) {
   backup::BackupOptions runner;
   runner.hub_id = options.hub();
   runner.client_id = options.client_id;
+  runner.viewer = absl::StrCat(options.client_id, "|", options.include_hidden,
+                               "|", options.include_service_folders);
   runner.recheck_budget = options.recheck_budget;
   runner.max_duration = options.max_duration;
   return runner;

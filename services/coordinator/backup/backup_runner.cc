@@ -180,6 +180,7 @@ absl::Status BackupRunner::Crawl(const BackupRecord& record,
   options.backup = record.number;
   options.hub_id = options_.hub_id;
   options.client_id = options_.client_id;
+  options.viewer = options_.viewer;
   ABSL_ASSIGN_OR_RETURN(options.filter,
                         crawl::PathFilter::Create(record.request));
   options.full_recheck = record.request.full_recheck;

@@ -38,6 +38,8 @@ struct BackupOptions {
   std::string hub_id;
   // For messages that say what to do; public.
   std::string client_id;
+  // As crawl::CrawlerOptions::viewer.
+  std::string viewer;
   absl::Duration recheck_budget = absl::Minutes(5);
   // A run that takes longer ends as PARTIAL.
   absl::Duration max_duration = absl::InfiniteDuration();

@@ -71,6 +71,7 @@ CrawlerOptions CrawlHarness::Options(BackupNumber backup) const {
   options.backup = backup;
   options.hub_id = bim360::FakeBim360Client::kHubId;
   options.client_id = "the-client-id";
+  options.viewer = "the-client-id";
   options.concurrency = 4;
   return options;
 }

@@ -87,6 +87,8 @@ absl::Status Crawler::Open() {
     };
   }
   ABSL_RETURN_IF_ERROR(
+      Write([this] { return store_.SetViewer(options_.viewer); }));
+  ABSL_RETURN_IF_ERROR(
       Write([&] { return store_.BeginCrawl(options_.backup, wanted); }));
   return Write([this] {
     return store_.PushOldestFolders(options_.backup, options_.recheck_folders)

@@ -30,6 +30,9 @@ struct CrawlerOptions {
   std::string hub_id;
   // For messages that say what to do; public.
   std::string client_id;
+  // Names who looks, with all that decides what Autodesk shows and what is
+  // taken of it: rollups that another viewer saw are not believed.
+  std::string viewer;
   // Calls in flight at most.
   int concurrency = 32;
   PathFilter filter;
