@@ -74,9 +74,9 @@ ApiCaller::Outcome ApiCaller::Attempt(const ApiCall& call, BearerSource* bearer,
       if (!got.ok()) return {got.status()};
       token = *std::move(got);
     }
-    const absl::Status turn = limiter_.Acquire(
+    const absl::StatusOr<ApiLimiter::Turn> turn = limiter_.Acquire(
         call.endpoint_class, clock_.Monotonic() + kMaxTurnWait, call.cancel);
-    if (!turn.ok()) return {turn};
+    if (!turn.ok()) return {turn.status()};
     absl::StatusOr<http::Response> response = Fetch(call, token, fresh);
     if (!response.ok()) {
       const absl::Status& status = response.status();

@@ -8,13 +8,11 @@
 namespace bimbackup::bim360 {
 namespace {
 
-// Half a per cent more than the published rates' minute, because calls may
-// reach the server closer together than they left us; a sped-up emulator's
-// minute does not shrink that difference for ever.
+// A little more than the published rates' minute, for clocks that do not run
+// at quite the same speed.
 absl::Duration Window(double budget) {
   const double speed = std::isfinite(budget) ? std::max(budget, 1.0) : 1.0;
-  return absl::Minutes(1) / speed +
-         std::max(absl::Milliseconds(300) / speed, absl::Milliseconds(30));
+  return absl::Minutes(1) / speed + absl::Milliseconds(20);
 }
 
 int PublishedRate(EndpointClass endpoint_class) {
@@ -79,18 +77,18 @@ size_t ApiLimiter::CallsPerWindow(EndpointClass endpoint_class) const {
 absl::Duration ApiLimiter::NextTurn(EndpointClass endpoint_class) const {
   const ClassState& state = classes_[static_cast<size_t>(endpoint_class)];
   const size_t allowed = CallsPerWindow(endpoint_class);
-  absl::Duration turn = state.usage.paused_until;
-  if (allowed != 0 && state.recent.size() >= allowed) {
-    // A budget that shrank looks at fewer of the calls that are remembered.
-    const auto oldest = state.recent.end() - static_cast<ptrdiff_t>(allowed);
-    turn = std::max(turn, *oldest + Window(budget_));
-  }
-  return turn;
+  if (allowed == 0) return state.usage.paused_until;
+  if (state.running >= allowed) return absl::InfiniteDuration();
+  // A budget that shrank looks at fewer of the calls that are remembered.
+  const size_t ended = allowed - state.running;
+  if (state.recent.size() < ended) return state.usage.paused_until;
+  const auto oldest = state.recent.end() - static_cast<ptrdiff_t>(ended);
+  return std::max(state.usage.paused_until, *oldest + Window(budget_));
 }
 
-absl::Status ApiLimiter::Acquire(EndpointClass endpoint_class,
-                                 absl::Duration deadline,
-                                 const std::stop_token& cancel) {
+absl::StatusOr<ApiLimiter::Turn> ApiLimiter::Acquire(
+    EndpointClass endpoint_class, absl::Duration deadline,
+    const std::stop_token& cancel) {
   // Outside of the lock, which it takes.
   const std::stop_callback wake(cancel, [this] {
     MutexLock lock(mutex_);
@@ -106,19 +104,25 @@ absl::Status ApiLimiter::Acquire(EndpointClass endpoint_class,
       AwaitTurn(endpoint_class, ticket, deadline, cancel);
   --state.usage.waiting;
   std::erase(state.queue, ticket);
-  const absl::Duration now = clock_.Monotonic();
-  state.usage.waited += now - asked;
-  if (status.ok()) {
-    ++state.usage.calls;
-    state.recent.push_back(now);
-    // As many as any budget looks at.
-    if (state.recent.size() >
-        static_cast<size_t>(PublishedRate(endpoint_class))) {
-      state.recent.pop_front();
-    }
+  state.usage.waited += clock_.Monotonic() - asked;
+  changed_.NotifyAll();
+  if (!status.ok()) return status;
+  ++state.usage.calls;
+  ++state.running;
+  return Turn(*this, endpoint_class);
+}
+
+void ApiLimiter::End(EndpointClass endpoint_class) {
+  MutexLock lock(mutex_);
+  ClassState& state = classes_[static_cast<size_t>(endpoint_class)];
+  --state.running;
+  state.recent.push_back(clock_.Monotonic());
+  // As many as any budget looks at.
+  if (state.recent.size() >
+      static_cast<size_t>(PublishedRate(endpoint_class))) {
+    state.recent.pop_front();
   }
   changed_.NotifyAll();
-  return status;
 }
 
 absl::Status ApiLimiter::AwaitTurn(EndpointClass endpoint_class,
@@ -129,8 +133,9 @@ absl::Status ApiLimiter::AwaitTurn(EndpointClass endpoint_class,
     const absl::Duration now = clock_.Monotonic();
     absl::Duration until = deadline;
     if (state.queue.front() == ticket) {
-      until = NextTurn(endpoint_class);
-      if (until <= now) return absl::OkStatus();
+      const absl::Duration turn = NextTurn(endpoint_class);
+      if (turn <= now) return absl::OkStatus();
+      if (turn != absl::InfiniteDuration()) until = turn;
     }
     if (now >= deadline || (until > deadline && until > now)) {
       return absl::DeadlineExceededError(absl::StrCat(

@@ -8,8 +8,10 @@
 #include <cstdint>
 #include <deque>
 #include <stop_token>
+#include <utility>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "services/common/clock.h"
@@ -31,10 +33,32 @@ inline constexpr size_t kEndpointClassCount = 4;
 absl::string_view EndpointClassName(EndpointClass endpoint_class);
 
 // A sliding window for each class: in no stretch of a minute do more calls
-// get their turn than its rate allows, and they get it in the order in which
-// they asked. Thread-safe.
+// arrive at Autodesk than its rate allows, and they get their turn in the
+// order in which they asked. Thread-safe.
 class ApiLimiter {
  public:
+  // One call's turn, to be kept until the call is answered: when it arrived is
+  // not known, only that it was before then, so its minute begins there. The
+  // limiter outlives it.
+  class Turn {
+   public:
+    Turn(Turn&& other) noexcept
+        : limiter_(std::exchange(other.limiter_, nullptr)),
+          endpoint_class_(other.endpoint_class_) {}
+    Turn& operator=(Turn&&) = delete;
+    ~Turn() {
+      if (limiter_ != nullptr) limiter_->End(endpoint_class_);
+    }
+
+   private:
+    friend class ApiLimiter;
+    Turn(ApiLimiter& limiter, EndpointClass endpoint_class)
+        : limiter_(&limiter), endpoint_class_(endpoint_class) {}
+
+    ApiLimiter* limiter_;
+    EndpointClass endpoint_class_;
+  };
+
   struct Usage {
     int64_t calls = 0;
     // Calls that wait for their turn now.
@@ -61,8 +85,9 @@ class ApiLimiter {
   // Waits for the class's turn and takes it. DEADLINE_EXCEEDED when it would
   // not come by `deadline` (monotonic), CANCELLED after Cancel() and as soon
   // as a stop is requested of `cancel`.
-  absl::Status Acquire(EndpointClass endpoint_class, absl::Duration deadline,
-                       const std::stop_token& cancel = {});
+  absl::StatusOr<Turn> Acquire(EndpointClass endpoint_class,
+                               absl::Duration deadline,
+                               const std::stop_token& cancel = {});
 
   // No call of the class gets its turn for `pause` from now, whoever asks:
   // the answer to a 429.
@@ -77,7 +102,9 @@ class ApiLimiter {
   struct ClassState {
     // The tickets of the calls that wait, oldest first.
     std::deque<uint64_t> queue;
-    // When the latest calls were let through, oldest first; at most as many as
+    // Calls that have their turn and no answer yet.
+    size_t running = 0;
+    // When the latest others ended, oldest first; at most as many as
     // Autodesk's window allows.
     std::deque<absl::Duration> recent;
     Usage usage;
@@ -86,9 +113,11 @@ class ApiLimiter {
   // How many calls a window allows; 0 for any number.
   size_t CallsPerWindow(EndpointClass endpoint_class) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // When the class's next call may go.
+  // When the class's next call may go; infinity until another one ends.
   absl::Duration NextTurn(EndpointClass endpoint_class) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // A call that had its turn was answered, or will never be.
+  void End(EndpointClass endpoint_class);
   // Waits until `ticket` is the oldest and its turn has come.
   absl::Status AwaitTurn(EndpointClass endpoint_class, uint64_t ticket,
                          absl::Duration deadline, const std::stop_token& cancel)

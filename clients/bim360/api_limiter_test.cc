@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <limits>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -47,6 +48,42 @@ TEST(ApiLimiterTest, KeepsTheRateInEveryMinuteNotOnlyInWholeOnes) {
   EXPECT_EQ(TakeAll(limiter, kProjects, clock), 25);
   clock.Advance(absl::Seconds(21));
   EXPECT_EQ(TakeAll(limiter, kProjects, clock), 25);
+}
+
+// It may have arrived at any time until then.
+TEST(ApiLimiterTest, ACallsMinuteBeginsWhenItIsAnswered) {
+  FakeClock clock;
+  ApiLimiter limiter(0.04, clock);
+  auto first =
+      std::make_optional(limiter.Acquire(kProjects, clock.Monotonic()));
+  EXPECT_OK(*first);
+  auto second =
+      std::make_optional(limiter.Acquire(kProjects, clock.Monotonic()));
+  EXPECT_OK(*second);
+  clock.Advance(absl::Minutes(5));
+  EXPECT_THAT(limiter.Acquire(kProjects, clock.Monotonic()),
+              StatusIs(absl::StatusCode::kDeadlineExceeded));
+  first.reset();
+  clock.Advance(absl::Seconds(59));
+  EXPECT_EQ(TakeAll(limiter, kProjects, clock), 0);
+  clock.Advance(absl::Seconds(2));
+  EXPECT_EQ(TakeAll(limiter, kProjects, clock), 1);
+  second.reset();
+  clock.Advance(absl::Seconds(61));
+  EXPECT_EQ(TakeAll(limiter, kProjects, clock), 2);
+}
+
+TEST(ApiLimiterTest, AnAnswerLetsInWhoWaitsForIt) {
+  FakeClock clock;
+  ApiLimiter limiter(0.02, clock);
+  auto running =
+      std::make_optional(limiter.Acquire(kProjects, clock.Monotonic()));
+  std::thread waiter(
+      [&] { EXPECT_OK(limiter.Acquire(kProjects, absl::InfiniteDuration())); });
+  while (limiter.GetUsage(kProjects).waiting == 0) std::this_thread::yield();
+  running.reset();
+  clock.Advance(absl::Seconds(61));
+  waiter.join();
 }
 
 TEST(ApiLimiterTest, BudgetShrinksTheCallsOrTheMinute) {
