@@ -1,6 +1,6 @@
 #include "services/coordinator/lease/signer.h"
 
-#include <iterator>
+#include <algorithm>
 #include <utility>
 
 #include "services/common/failpoint.h"
@@ -9,15 +9,12 @@
 namespace bimbackup::lease {
 namespace {
 
+// Batches of a bucket that may fail in a row before no more are tried.
+constexpr int kMaxFailedBatches = 3;
+
 // "urn:adsk.objects:os.object:<bucket>".
 std::string BucketOf(const std::string& storage_urn) {
   return storage_urn.substr(0, storage_urn.find('/'));
-}
-
-// Whether the call may be answered otherwise in a moment.
-bool IsTransient(const absl::Status& status) {
-  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
-         absl::IsCancelled(status) || absl::IsUnauthenticated(status);
 }
 
 }  // namespace
@@ -44,13 +41,15 @@ void Signer::Submit(std::vector<SigningJob> jobs) {
   if (jobs.empty()) return;
   MutexLock lock(mutex_);
   for (SigningJob& job : jobs) {
-    jobs_.push_back({std::move(job), calls_.get_token()});
+    Bucket& bucket = buckets_[BucketOf(job.storage_urn)];
+    bucket.waiting.push_back(
+        {std::move(job), calls_.get_token(), ++last_number_});
   }
   WakeThreads();
 }
 
 void Signer::WakeThreads() {
-  const int wanted = static_cast<int>(jobs_.size()) - idle_;
+  const int wanted = static_cast<int>(CallsDue()) - idle_;
   for (int i = 0; i < wanted; ++i) {
     if (static_cast<int>(threads_.size()) >= max_threads_ || stopping_) break;
     threads_.emplace_back([this] { Run(); });
@@ -60,15 +59,18 @@ void Signer::WakeThreads() {
 
 void Signer::ForgetRefusals() {
   MutexLock lock(mutex_);
-  std::erase_if(buckets_, [](const auto& entry) {
-    return entry.second == Batches::kRefused;
-  });
+  for (auto& [urn, bucket] : buckets_) {
+    bucket.failed = 0;
+    if (bucket.batches == Batches::kRefused) {
+      bucket.batches = Batches::kUntried;
+    }
+  }
 }
 
 int Signer::signed_by_a_call() const {
   MutexLock lock(mutex_);
-  for (const auto& [bucket, batches] : buckets_) {
-    if (batches == Batches::kAllowed) return bim360::kMaxSignedTogether;
+  for (const auto& [urn, bucket] : buckets_) {
+    if (bucket.batches == Batches::kAllowed) return bim360::kMaxSignedTogether;
   }
   return 1;
 }
@@ -77,7 +79,8 @@ void Signer::CancelCalls() {
   std::stop_source running;
   {
     MutexLock lock(mutex_);
-    jobs_.clear();
+    alone_.clear();
+    for (auto& [urn, bucket] : buckets_) bucket.waiting.clear();
     std::swap(running, calls_);
   }
   running.request_stop();
@@ -107,28 +110,48 @@ absl::StatusOr<bim360::SignedDownload> Signer::Checked(
   return download;
 }
 
+size_t Signer::CallsDue(const Bucket& bucket) {
+  const size_t jobs = bucket.waiting.size();
+  if (bucket.batches != Batches::kAllowed) return jobs;
+  const size_t full = jobs / bim360::kMaxSignedTogether;
+  return full == 0 && jobs > 0 && bucket.calls == 0 ? 1 : full;
+}
+
+size_t Signer::CallsDue() const {
+  size_t due = alone_.size();
+  for (const auto& [urn, bucket] : buckets_) due += CallsDue(bucket);
+  return due;
+}
+
 std::vector<Signer::Job> Signer::TakeJobs() {
   std::vector<Job> taken;
-  taken.push_back(std::move(jobs_.front()));
-  jobs_.pop_front();
-  if (taken[0].alone || jobs_.empty()) return taken;
-  const std::string bucket = BucketOf(taken[0].signing.storage_urn);
-  Batches& batches = buckets_[bucket];
-  if (batches == Batches::kTrying || batches == Batches::kRefused) {
+  if (!alone_.empty()) {
+    taken.push_back(std::move(alone_.front()));
+    alone_.pop_front();
+    ++buckets_[BucketOf(taken[0].signing.storage_urn)].calls;
     return taken;
   }
-  for (auto it = jobs_.begin();
-       it != jobs_.end() && taken.size() < bim360::kMaxSignedTogether;) {
-    if (it->alone || BucketOf(it->signing.storage_urn) != bucket) {
-      ++it;
-      continue;
+  Bucket* oldest = nullptr;
+  for (auto& [urn, bucket] : buckets_) {
+    if (CallsDue(bucket) == 0) continue;
+    if (oldest == nullptr ||
+        bucket.waiting.front().number < oldest->waiting.front().number) {
+      oldest = &bucket;
     }
-    taken.push_back(std::move(*it));
-    it = jobs_.erase(it);
   }
-  if (taken.size() > 1 && batches == Batches::kUntried) {
-    batches = Batches::kTrying;
+  const bool together = oldest->batches == Batches::kUntried ||
+                        oldest->batches == Batches::kAllowed;
+  const size_t count =
+      together ? std::min(oldest->waiting.size(), bim360::kMaxSignedTogether)
+               : 1;
+  for (size_t i = 0; i < count; ++i) {
+    taken.push_back(std::move(oldest->waiting.front()));
+    oldest->waiting.pop_front();
   }
+  if (count > 1 && oldest->batches == Batches::kUntried) {
+    oldest->batches = Batches::kTrying;
+  }
+  ++oldest->calls;
   return taken;
 }
 
@@ -138,7 +161,7 @@ void Signer::Run() {
     {
       MutexLock lock(mutex_);
       ++idle_;
-      while (jobs_.empty() && !stopping_) changed_.Wait(mutex_);
+      while (CallsDue() == 0 && !stopping_) changed_.Wait(mutex_);
       --idle_;
       if (stopping_) return;
       jobs = TakeJobs();
@@ -152,7 +175,14 @@ void Signer::Run() {
 }
 
 void Signer::SignOne(const Job& job) {
-  Finish(job, Sign(job.signing.storage_urn, job.cancel));
+  absl::StatusOr<bim360::SignedDownload> download =
+      Sign(job.signing.storage_urn, job.cancel);
+  {
+    // What this makes due is for this thread, which is free now.
+    MutexLock lock(mutex_);
+    EndCall(job.signing.storage_urn);
+  }
+  Finish(job, std::move(download));
 }
 
 void Signer::Finish(const Job& job,
@@ -162,37 +192,55 @@ void Signer::Finish(const Job& job,
   done_(job.signing.transfer_id, std::move(download));
 }
 
+void Signer::EndCall(const std::string& storage_urn) {
+  const auto it = buckets_.find(BucketOf(storage_urn));
+  Bucket& bucket = it->second;
+  --bucket.calls;
+  const bool told_nothing =
+      bucket.batches == Batches::kUntried && bucket.failed == 0;
+  if (told_nothing && bucket.calls == 0 && bucket.waiting.empty()) {
+    buckets_.erase(it);
+  }
+}
+
+void Signer::NoteBatch(const absl::Status& status, Bucket& bucket) {
+  if (bucket.batches == Batches::kRefused) return;
+  if (status.ok()) {
+    bucket.batches = Batches::kAllowed;
+    bucket.failed = 0;
+    return;
+  }
+  if (bucket.batches == Batches::kTrying) bucket.batches = Batches::kUntried;
+  if (absl::IsCancelled(status)) return;
+  if (absl::IsPermissionDenied(status) ||
+      ++bucket.failed >= kMaxFailedBatches) {
+    bucket.batches = Batches::kRefused;
+  }
+}
+
 void Signer::SignBatch(std::vector<Job> jobs) {
   std::vector<std::string> urns;
   for (const Job& job : jobs) urns.push_back(job.signing.storage_urn);
-  // The jobs of one batch may be of two runs: each looks at its own token.
-  auto downloads = client_.SignDownloads(urns, kUrlLife, jobs.back().cancel);
-  {
-    MutexLock lock(mutex_);
-    Batches& batches = buckets_[BucketOf(urns[0])];
-    if (downloads.ok()) {
-      batches = Batches::kAllowed;
-    } else if (!IsTransient(downloads.status())) {
-      batches = Batches::kRefused;
-    } else if (batches == Batches::kTrying) {
-      batches = Batches::kUntried;
-    }
-  }
+  // All of one run: CancelCalls() leaves none waiting.
+  auto downloads = client_.SignDownloads(urns, kUrlLife, jobs[0].cancel);
   std::vector<Job> again;
   for (size_t i = 0; i < jobs.size(); ++i) {
-    if (downloads.ok() && (*downloads)[i].ok()) {
-      Finish(jobs[i], Checked(std::move((*downloads)[i])));
-    } else {
-      // A call of its own says better what is wrong.
-      jobs[i].alone = true;
-      again.push_back(std::move(jobs[i]));
-    }
+    if (downloads.ok() && (*downloads)[i].ok()) continue;
+    // A call of its own says better what is wrong.
+    again.push_back(std::move(jobs[i]));
   }
-  if (again.empty()) return;
-  MutexLock lock(mutex_);
-  jobs_.insert(jobs_.begin(), std::make_move_iterator(again.begin()),
-               std::make_move_iterator(again.end()));
-  WakeThreads();
+  {
+    MutexLock lock(mutex_);
+    NoteBatch(downloads.status(), buckets_[BucketOf(urns[0])]);
+    EndCall(urns[0]);
+    for (Job& job : again) alone_.push_back(std::move(job));
+    if (!again.empty()) WakeThreads();
+  }
+  if (!downloads.ok()) return;
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    if (!(*downloads)[i].ok()) continue;
+    Finish(jobs[i], Checked(std::move((*downloads)[i])));
+  }
 }
 
 }  // namespace bimbackup::lease

@@ -3,6 +3,7 @@
 #ifndef SERVICES_COORDINATOR_LEASE_SIGNER_H_
 #define SERVICES_COORDINATOR_LEASE_SIGNER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -12,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "clients/bim360/bim360_client.h"
@@ -32,8 +34,11 @@ struct SigningJob {
 // A bounded pool of threads, started as they are needed, each of which waits
 // for one call at a time: the limiter of the client sets the pace. Whether a
 // bucket's objects may be signed in batches is tried once for each bucket and
-// run; where that is refused, every object has a call of its own. URLs that
-// point to a host that is not allowed are refused here. Thread-safe.
+// run; where that is refused (a 403, or three batches in a row that fail),
+// every object has a call of its own. Where it is allowed, less than a full
+// batch is sent only while no other call for its bucket runs: what comes
+// meanwhile fills the next one. URLs that point to a host that is not allowed
+// are refused here. Thread-safe.
 class Signer {
  public:
   using Done = std::function<void(
@@ -67,17 +72,34 @@ class Signer {
   struct Job {
     SigningJob signing;
     std::stop_token cancel;
-    // Not in a batch again.
-    bool alone = false;
+    // The jobs are numbered as they come.
+    uint64_t number = 0;
   };
   // How a bucket stands to batches.
   enum class Batches { kUntried, kTrying, kAllowed, kRefused };
+  struct Bucket {
+    Batches batches = Batches::kUntried;
+    // Batches that failed since one went well.
+    int failed = 0;
+    // Calls that run, those for one object included.
+    int calls = 0;
+    // Jobs that have not begun, oldest first.
+    std::deque<Job> waiting;
+  };
 
   void Run();
-  // Takes the oldest job, and those that can be signed with it.
+  // The calls that may go out for what waits, at most.
+  static size_t CallsDue(const Bucket& bucket);
+  size_t CallsDue() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Takes the jobs of one call that is due; one must be.
   std::vector<Job> TakeJobs() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Starts or wakes a thread for each job, as far as there may be.
+  // Starts or wakes a thread for each call, as far as there may be.
   void WakeThreads() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // A call for this object's bucket has ended.
+  void EndCall(const std::string& storage_urn)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // What a batch's end says of its bucket.
+  static void NoteBatch(const absl::Status& status, Bucket& bucket);
   void SignOne(const Job& job);
   void SignBatch(std::vector<Job> jobs);
   void Finish(const Job& job, absl::StatusOr<bim360::SignedDownload> download);
@@ -92,9 +114,11 @@ class Signer {
   const Done done_;
   mutable Mutex mutex_;
   CondVar changed_;
-  std::deque<Job> jobs_ ABSL_GUARDED_BY(mutex_);
   // By the URN up to its bucket's end.
-  std::map<std::string, Batches> buckets_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, Bucket> buckets_ ABSL_GUARDED_BY(mutex_);
+  // Jobs that a batch did not sign, each for a call of its own.
+  std::deque<Job> alone_ ABSL_GUARDED_BY(mutex_);
+  uint64_t last_number_ ABSL_GUARDED_BY(mutex_) = 0;
   int idle_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   // Of the calls since the last CancelCalls().

@@ -36,6 +36,7 @@ class BatchClient : public bim360::FakeBim360Client {
       absl::string_view storage_urn, absl::Duration,
       const std::stop_token&) override {
     MutexLock lock(mutex_);
+    AwaitTurn();
     const std::string urn(storage_urn.data(), storage_urn.size());
     ++single_calls_;
     if (missing_.count(urn) > 0) return absl::NotFoundError("HTTP 404");
@@ -46,6 +47,7 @@ class BatchClient : public bim360::FakeBim360Client {
   SignDownloads(const std::vector<std::string>& urns, absl::Duration,
                 const std::stop_token&) override {
     MutexLock lock(mutex_);
+    AwaitTurn();
     batches_.push_back(urns);
     if (!answer_.ok()) return answer_;
     std::vector<absl::StatusOr<bim360::SignedDownload>> downloads;
@@ -59,6 +61,17 @@ class BatchClient : public bim360::FakeBim360Client {
     return downloads;
   }
 
+  // While set, every call waits, as for the limiter's turn.
+  void HoldCalls(bool hold) {
+    MutexLock lock(mutex_);
+    hold_ = hold;
+    changed_.NotifyAll();
+  }
+  // Returns once so many calls wait.
+  void AwaitHeld(int calls) {
+    MutexLock lock(mutex_);
+    while (held_ < calls) changed_.Wait(mutex_);
+  }
   void SetBatchAnswer(absl::Status status) {
     MutexLock lock(mutex_);
     answer_ = std::move(status);
@@ -77,7 +90,17 @@ class BatchClient : public bim360::FakeBim360Client {
   }
 
  private:
+  void AwaitTurn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    ++held_;
+    changed_.NotifyAll();
+    while (hold_) changed_.Wait(mutex_);
+    --held_;
+  }
+
   mutable Mutex mutex_;
+  CondVar changed_;
+  bool hold_ ABSL_GUARDED_BY(mutex_) = false;
+  int held_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::Status answer_ ABSL_GUARDED_BY(mutex_);
   std::set<std::string> missing_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::vector<std::string>> batches_ ABSL_GUARDED_BY(mutex_);
@@ -86,16 +109,22 @@ class BatchClient : public bim360::FakeBim360Client {
 
 class SignerTest : public testing::Test {
  protected:
-  // Signs transfers first..last, with one thread so that the batches are
-  // known; waits for all of them.
+  // One thread, so that the batches are known.
+  explicit SignerTest(int max_threads = 1)
+      : signer_(client_, hosts_, max_threads, done_) {}
+
+  // Signs transfers first..last; waits for all of them.
   void SignAll(int first, int last, absl::string_view bucket = "wip.dm.prod") {
     std::vector<SigningJob> jobs;
     for (int i = first; i <= last; ++i) jobs.push_back({i, Urn(i, bucket)});
-    const size_t before = Ended();
-    const size_t count = jobs.size();
+    const size_t wanted = Ended() + jobs.size();
     signer_.Submit(std::move(jobs));
+    AwaitEnded(wanted);
+  }
+
+  void AwaitEnded(size_t jobs) {
     MutexLock lock(mutex_);
-    while (ended_.size() < before + count) changed_.Wait(mutex_);
+    while (ended_.size() < jobs) changed_.Wait(mutex_);
   }
 
   size_t Ended() {
@@ -112,13 +141,13 @@ class SignerTest : public testing::Test {
   std::map<int64_t, absl::Status> ended_ ABSL_GUARDED_BY(mutex_);
   BatchClient client_;
   http::HostPolicy hosts_ = *http::HostPolicy::Parse("storage.invalid");
-  Signer signer_{
-      client_, hosts_, /*max_threads=*/1,
+  const Signer::Done done_ =
       [this](int64_t id, absl::StatusOr<bim360::SignedDownload> download) {
         MutexLock lock(mutex_);
         ended_[id] = download.status();
         changed_.NotifyAll();
-      }};
+      };
+  Signer signer_;
 };
 
 TEST_F(SignerTest, SignsInBatchesWhereThatIsAllowed) {
@@ -149,10 +178,7 @@ TEST_F(SignerTest, KnowsBucketsApart) {
     jobs.push_back({i, Urn(i, i % 2 == 0 ? "even" : "odd.bucket")});
   }
   signer_.Submit(std::move(jobs));
-  {
-    MutexLock lock(mutex_);
-    while (ended_.size() < 10) changed_.Wait(mutex_);
-  }
+  AwaitEnded(10);
   ASSERT_THAT(client_.batches(), SizeIs(2));
   EXPECT_THAT(client_.batches(), Each(SizeIs(5)));
 }
@@ -176,10 +202,64 @@ TEST_F(SignerTest, ABatchThatFailsForAMomentSaysNothingOfTheBucket) {
   EXPECT_EQ(signer_.signed_by_a_call(), 25);
 }
 
+TEST_F(SignerTest, TriesABatchThatFailedOtherwiseThreeTimesInARow) {
+  client_.SetBatchAnswer(absl::DataLossError("no results"));
+  SignAll(1, 5);
+  SignAll(6, 10);
+  client_.SetBatchAnswer(absl::OkStatus());
+  SignAll(11, 15);
+  EXPECT_THAT(client_.batches(), SizeIs(3));
+  EXPECT_EQ(client_.single_calls(), 10);
+  client_.SetBatchAnswer(absl::UnavailableError("HTTP 500"));
+  for (int first = 16; first < 36; first += 5) SignAll(first, first + 4);
+  EXPECT_THAT(client_.batches(), SizeIs(6));
+  EXPECT_EQ(client_.single_calls(), 30);
+  EXPECT_EQ(signer_.signed_by_a_call(), 1);
+}
+
 TEST_F(SignerTest, ALoneObjectNeedsNoBatch) {
   SignAll(1, 1);
   EXPECT_THAT(client_.batches(), SizeIs(0));
   EXPECT_EQ(client_.single_calls(), 1);
+}
+
+// With as many threads as the coordinator's, and batches allowed already.
+class WideSignerTest : public SignerTest {
+ protected:
+  WideSignerTest() : SignerTest(/*max_threads=*/64) {
+    SignAll(1, 2);
+    client_.HoldCalls(true);
+  }
+
+  // Submits transfers first..last one by one.
+  void Trickle(int first, int last) {
+    for (int i = first; i <= last; ++i) signer_.Submit({{i, Urn(i)}});
+  }
+};
+
+TEST_F(WideSignerTest, FillsBatchesWhileCallsWaitForTheirTurn) {
+  Trickle(3, 3);
+  client_.AwaitHeld(1);
+  Trickle(4, 413);
+  client_.AwaitHeld(1 + 16);
+  client_.HoldCalls(false);
+  AwaitEnded(413);
+  EXPECT_EQ(client_.single_calls(), 1);
+  // The first two, 16 full ones, and what was left.
+  EXPECT_THAT(client_.batches(), SizeIs(1 + 16 + 1));
+}
+
+TEST_F(WideSignerTest, HoldsNothingBackOnceBatchesAreRefused) {
+  Trickle(3, 3);
+  client_.AwaitHeld(1);
+  Trickle(4, 28);
+  client_.AwaitHeld(2);
+  Trickle(29, 33);
+  client_.SetBatchAnswer(absl::PermissionDeniedError("HTTP 403"));
+  client_.HoldCalls(false);
+  AwaitEnded(33);
+  EXPECT_THAT(client_.batches(), SizeIs(2));
+  EXPECT_EQ(client_.single_calls(), 1 + 25 + 5);
 }
 
 }  // namespace
