@@ -1,6 +1,7 @@
 #include "services/coordinator/rpc/limits_calls.h"
 
 #include <cmath>
+#include <optional>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -30,7 +31,7 @@ v1::Limits LimitsCalls::Get() const {
 
 absl::StatusOr<v1::Limits> LimitsCalls::Update(
     const v1::UpdateLimitsRequest& request) {
-  double budget = limiter_.budget();
+  std::optional<double> budget;
   if (request.has_api_budget()) {
     const absl::StatusOr<double> given = ParseShareFlag(request.api_budget());
     if (!given.ok()) {
@@ -48,7 +49,7 @@ absl::StatusOr<v1::Limits> LimitsCalls::Update(
   } else if (!request.worker_id().empty()) {
     return absl::InvalidArgumentError("worker_id: without max_bandwidth");
   }
-  limiter_.SetBudget(budget);
+  if (budget.has_value()) limiter_.SetBudget(*budget);
   v1::Limits limits = Get();
   spdlog::info(
       "limits: API budget {}, bandwidth of all {} B/s, {} workers "
