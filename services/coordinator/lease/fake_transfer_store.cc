@@ -25,6 +25,11 @@ void FakeTransferStore::FailChanges(absl::Status status) {
   failure_ = std::move(status);
 }
 
+void FakeTransferStore::SetBeforeListing(std::function<void()> hook) {
+  MutexLock lock(mutex_);
+  before_listing_ = std::move(hook);
+}
+
 TransferState FakeTransferStore::StateOf(int64_t id) const {
   MutexLock lock(mutex_);
   return transfers_.at(id).record.state;
@@ -48,6 +53,12 @@ int FakeTransferStore::RecordedLeases() const {
 absl::StatusOr<std::vector<catalog::TransferRecord>>
 FakeTransferStore::ListPending(catalog::BackupNumber, int64_t after,
                                int limit) {
+  std::function<void()> hook;
+  {
+    MutexLock lock(mutex_);
+    hook = before_listing_;
+  }
+  if (hook) hook();
   MutexLock lock(mutex_);
   std::vector<catalog::TransferRecord> list;
   for (auto it = transfers_.upper_bound(after);

@@ -3,6 +3,7 @@
 #ifndef SERVICES_COORDINATOR_LEASE_FAKE_TRANSFER_STORE_H_
 #define SERVICES_COORDINATOR_LEASE_FAKE_TRANSFER_STORE_H_
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -23,6 +24,9 @@ class FakeTransferStore : public catalog::TransferStore {
 
   // Every change fails with this until it is OK again.
   void FailChanges(absl::Status status);
+
+  // Called, outside of every lock, when pending transfers are asked for.
+  void SetBeforeListing(std::function<void()> hook);
 
   catalog::TransferState StateOf(int64_t id) const;
   std::string ReasonOf(int64_t id) const;
@@ -69,6 +73,7 @@ class FakeTransferStore : public catalog::TransferStore {
 
   mutable Mutex mutex_;
   std::map<int64_t, Transfer> transfers_ ABSL_GUARDED_BY(mutex_);
+  std::function<void()> before_listing_ ABSL_GUARDED_BY(mutex_);
   absl::Status failure_ ABSL_GUARDED_BY(mutex_);
   int recorded_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t epochs_ ABSL_GUARDED_BY(mutex_) = 0;

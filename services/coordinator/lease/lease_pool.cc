@@ -210,6 +210,8 @@ void LeasePool::EndBackup() {
     MutexLock inbox_lock(mutex_);
     stats_.drained = false;
   }
+  // And what the pool's thread has submitted meanwhile.
+  signer_->CancelCalls();
   Wake();
 }
 

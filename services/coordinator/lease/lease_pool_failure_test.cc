@@ -59,6 +59,25 @@ TEST_F(LeasePoolFailureTest, TheEndOfABackupEndsWhatIsBeingSigned) {
   EXPECT_THAT(*store.ListAttempts(1), IsEmpty());
 }
 
+TEST_F(LeasePoolFailureTest, TheEndOfABackupEndsWhatIsSubmittedMeanwhile) {
+  AddTransfers(1);
+  client.HoldCalls(true);
+  ASSERT_OK(pool->BeginBackup(kBackup, clock.Now()));
+  while (client.WaitingCalls() < 1) pool->Pump();
+  AddTransfers(1);
+  pool->NotifyPending();
+  std::thread ending;
+  store.SetBeforeListing([&] {
+    ending = std::thread([this] { pool->EndBackup(); });
+    while (client.WaitingCalls() > 0) std::this_thread::yield();
+  });
+  pool->Pump();
+  ending.join();
+  // Waits for the calls that run, which nothing lets go.
+  pool.reset();
+  EXPECT_EQ(client.WaitingCalls(), 0);
+}
+
 TEST_F(LeasePoolFailureTest, FailsATransferAfterItsLastAttempt) {
   AddTransfers(1);
   Begin();
