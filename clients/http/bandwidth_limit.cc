@@ -12,7 +12,10 @@ constexpr absl::Duration kBurst = absl::Milliseconds(100);
 
 void BandwidthLimit::SetRate(int64_t bytes_per_second, absl::Duration now) {
   MutexLock lock(mutex_);
-  if (bytes_per_second > 0 && bytes_per_second_ > 0 && paid_until_ > now) {
+  if (bytes_per_second == 0) {
+    // Nobody owes anything for bytes that need not be paid for.
+    paid_until_ = -absl::InfiniteDuration();
+  } else if (bytes_per_second_ > 0 && paid_until_ > now) {
     paid_until_ =
         now + (paid_until_ - now) * (static_cast<double>(bytes_per_second_) /
                                      static_cast<double>(bytes_per_second));

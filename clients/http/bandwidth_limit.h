@@ -19,7 +19,8 @@ class BandwidthLimit {
   explicit BandwidthLimit(int64_t bytes_per_second)
       : bytes_per_second_(bytes_per_second) {}
 
-  // Another cap from `now` on, at which what is not paid for yet is paid, too.
+  // Another cap from `now` on, at which what is not paid for yet is paid, too;
+  // 0 forgives it.
   void SetRate(int64_t bytes_per_second, absl::Duration now);
 
   // Whether bytes may be delivered at `now`.

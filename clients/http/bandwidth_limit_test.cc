@@ -44,5 +44,16 @@ TEST(BandwidthLimitTest, ACapThatIsLiftedLetsEverythingGoOn) {
   EXPECT_TRUE(limit.MayDeliver(kStart));
 }
 
+TEST(BandwidthLimitTest, ACapAfterOneThatWasLiftedStartsWithoutDebt) {
+  BandwidthLimit limit(1);
+  limit.Deliver(1'000'000, kStart);
+  limit.SetRate(0, kStart);
+  limit.SetRate(1000, kStart + absl::Seconds(1));
+  EXPECT_TRUE(limit.MayDeliver(kStart + absl::Seconds(1)));
+  limit.Deliver(1100, kStart + absl::Seconds(1));
+  EXPECT_FALSE(limit.MayDeliver(kStart + absl::Seconds(1.9)));
+  EXPECT_TRUE(limit.MayDeliver(kStart + absl::Seconds(2.1)));
+}
+
 }  // namespace
 }  // namespace bimbackup::http

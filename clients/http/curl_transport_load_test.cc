@@ -1,11 +1,13 @@
 // Many transfers, and transfers under a bandwidth cap.
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <thread>
 #include <utility>
 
+#include "absl/time/time.h"
 #include "clients/http/curl_transport.h"
 #include "clients/http/curl_transport_fixture.h"
 #include "clients/http/loopback_server.h"
@@ -137,6 +139,100 @@ TEST_F(CurlTransportLoadTest, AHeldTransferCanBeCancelled) {
   transport_->Cancel(id);
   ASSERT_TRUE(recording->WaitDone());
   EXPECT_THAT(recording->status(), StatusIs(absl::StatusCode::kCancelled));
+}
+
+// Counts the bytes of a transfer, and tells its end.
+class CountingHandler : public ResponseHandler {
+ public:
+  struct Count {
+    std::atomic<int64_t> bytes = 0;
+    std::atomic<bool> done = false;
+  };
+
+  explicit CountingHandler(Count& count) : count_(count) {}
+  absl::Status OnHead(const ResponseHead&) override { return {}; }
+  absl::Status OnBody(absl::string_view bytes) override {
+    count_.bytes += static_cast<int64_t>(bytes.size());
+    return {};
+  }
+  void OnDone(const absl::Status&, const TransferStats&) override {
+    count_.done = true;
+  }
+
+ private:
+  Count& count_;
+};
+
+// One transfer without an end, under a cap that changes.
+class ChangingCapTest : public CurlTransportTest {
+ protected:
+  static constexpr int64_t kBuffer = 4096;
+
+  ChangingCapTest() {
+    Serve([](const Call&, LoopbackConnection& connection) {
+      connection.Send(
+          "HTTP/1.1 200 OK\r\nContent-Length: 1000000000000\r\n\r\n");
+      const std::string bytes(64 << 10, 'x');
+      while (connection.Send(bytes)) continue;
+    });
+    CurlTransportOptions options;
+    options.buffer_bytes = kBuffer;
+    options.max_bytes_per_second = 4'000'000;
+    transport_ = MakeTransport(options);
+    id_ = transport_->Start(Get(), std::make_unique<CountingHandler>(count_));
+  }
+
+  ~ChangingCapTest() override {
+    transport_->Cancel(id_);
+    EXPECT_TRUE(Eventually([this] { return count_.done.load(); }));
+  }
+
+  template <typename Condition>
+  bool Eventually(Condition condition) {
+    const absl::Duration deadline = clock_.Monotonic() + absl::Seconds(60);
+    while (!condition()) {
+      if (clock_.Monotonic() > deadline) return false;
+      clock_.Sleep(absl::Milliseconds(1));
+    }
+    return true;
+  }
+
+  // Changes the cap; waits until that many more bytes have come, which is a
+  // minute at most, and expects that they did not come faster.
+  void ExpectUnder(int64_t cap, int64_t bytes) {
+    transport_->SetMaxBytesPerSecond(cap);
+    const absl::Duration start = clock_.Monotonic();
+    const int64_t before = count_.bytes;
+    ASSERT_TRUE(Eventually([&] { return count_.bytes >= before + bytes; }))
+        << "at " << cap << " B/s came " << count_.bytes - before << " bytes";
+    const int64_t after = count_.bytes;
+    const absl::Duration passed = clock_.Monotonic() - start;
+    if (cap == 0) return;
+    // A tenth of a second may be made up for, a buffer may be on its way when
+    // the cap changes, and one is delivered before it is paid for.
+    const double allowed =
+        static_cast<double>(cap) * (absl::ToDoubleSeconds(passed) + 0.1) +
+        3 * kBuffer;
+    EXPECT_LE(static_cast<double>(after - before), allowed)
+        << "within " << passed << " at " << cap << " B/s";
+  }
+
+  SystemClock clock_;
+  CountingHandler::Count count_;
+  TransferId id_ = 0;
+};
+
+TEST_F(ChangingCapTest, HoldsWhileTheTransferRuns) {
+  ExpectUnder(4'000'000, 1'000'000);
+  // Lowered: at the old cap, this would take 25 ms.
+  ExpectUnder(100'000, 100'000);
+  // Raised: at the old cap, this would take minutes.
+  ExpectUnder(40'000'000, 20'000'000);
+  // Lifted: likewise, even with what is owed by then.
+  ExpectUnder(10'000, kBuffer);
+  ExpectUnder(0, 20'000'000);
+  // And again, without a debt of before.
+  ExpectUnder(100'000, 100'000);
 }
 
 }  // namespace
