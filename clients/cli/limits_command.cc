@@ -84,7 +84,9 @@ int RunLimits(const CommandContext& context, const LimitsFlags& flags) {
 
 void AddLimitsCommand(CLI::App& app, CommandAction& chosen) {
   CLI::App* command = app.add_subcommand(
-      "limits", "Show, or change while everything runs, what bounds a backup");
+      "limits",
+      "Show, or change while everything runs, what bounds a backup; changes "
+      "hold until the coordinator restarts");
   const auto flags = std::make_shared<LimitsFlags>();
   command->add_option("--api_budget", flags->api_budget,
                       "Share of Autodesk's rates to use from now on, such as "
