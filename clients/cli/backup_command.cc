@@ -77,6 +77,8 @@ int RunBackup(const CommandContext& context, BackupFlags& flags) {
   SystemClock clock;
   SeededRandom random;
   const CoordinatorClient client(context.coordinator, clock);
+  // A dry run's plan stands at its end.
+  const bool wait = flags.wait || flags.request.validate_only();
   flags.request.set_request_id(random.NextUuid());
   v1::BackupFilter& filter = *flags.request.mutable_filter();
   *filter.mutable_projects() = {flags.projects.begin(), flags.projects.end()};
@@ -90,11 +92,11 @@ int RunBackup(const CommandContext& context, BackupFlags& flags) {
   }
   if (context.json()) {
     PrintJson(context, *started);
-  } else if (!flags.wait) {
+  } else if (!wait) {
     *context.out << "started " << started->backup().name()
                  << "; `bimbackup watch` follows it\n";
   }
-  if (!flags.wait) return kExitSuccess;
+  if (!wait) return kExitSuccess;
   return Follow(context, client, started->backup().name(), flags.patience);
 }
 
@@ -116,7 +118,8 @@ void AddBackupCommand(CLI::App& app, CommandAction& chosen) {
   }
   command->add_flag_callback(
       "--dry-run", [flags] { flags->request.set_validate_only(true); },
-      "Only list and plan; write nothing to the storage");
+      "Only list and plan, and print the plan at the end; write nothing to the "
+      "storage");
   command->add_flag_callback(
       "--full-recheck", [flags] { flags->request.set_full_recheck(true); },
       "List every folder again, changed or not");

@@ -59,14 +59,14 @@ TEST_F(CommandsTest, BackupWithoutWaitReturnsAtOnce) {
 
 TEST_F(CommandsTest, BackupPassesOnWhatItIsAskedFor) {
   EXPECT_EQ(Run({"backup", "--project", "A", "--project=B", "--include", "A/**",
-                 "--exclude", "*.bak", "--dry-run", "--full-recheck"}),
+                 "--exclude", "*.bak", "--full-recheck"}),
             0);
   ASSERT_EQ(coordinator_.starts().size(), 1);
   const v1::StartBackupRequest request = coordinator_.starts()[0];
   EXPECT_THAT(request.filter().projects(), ElementsAre("A", "B"));
   EXPECT_THAT(request.filter().include(), ElementsAre("A/**"));
   EXPECT_THAT(request.filter().exclude(), ElementsAre("*.bak"));
-  EXPECT_TRUE(request.validate_only());
+  EXPECT_FALSE(request.validate_only());
   EXPECT_TRUE(request.full_recheck());
   EXPECT_FALSE(request.request_id().empty());
 }
@@ -89,6 +89,16 @@ TEST_F(CommandsTest, BackupWaitEndsWithTheCodeOfTheState) {
   EXPECT_EQ(exit_code_of(v1::BACKUP_STATE_PARTIAL), 3);
   EXPECT_EQ(exit_code_of(v1::BACKUP_STATE_FAILED), 1);
   EXPECT_EQ(exit_code_of(v1::BACKUP_STATE_CANCELLED), 1);
+}
+
+TEST_F(CommandsTest, ADryRunIsFollowedToItsEnd) {
+  coordinator_.AddWatch(
+      {{v1::BACKUP_STATE_CRAWLING, v1::BACKUP_STATE_SUCCEEDED},
+       grpc::Status::OK});
+  EXPECT_EQ(Run({"backup", "--dry-run"}), 0);
+  ASSERT_EQ(coordinator_.starts().size(), 1);
+  EXPECT_TRUE(coordinator_.starts()[0].validate_only());
+  EXPECT_THAT(out_.str(), HasSubstr("backups/7 succeeded"));
 }
 
 TEST_F(CommandsTest, WatchGoesOnWhenTheCoordinatorComesBack) {

@@ -144,7 +144,7 @@ TEST_F(ProgressTest, ADryRunSaysWhatABackupWouldFetchAndHowLongThatTakes) {
   plan.set_bytes(5'000'000);
   (*plan.mutable_api_calls())["storage"] = 40'230;
   (*plan.mutable_api_calls())["projects"] = 2;
-  plan.mutable_floor()->set_seconds(2414);
+  plan.mutable_floor()->set_seconds(2400);
   plan.set_floor_class("storage");
   plan.set_floor_calls_per_minute(1000);
   const std::string text = RenderSummary(backup);
@@ -153,7 +153,11 @@ TEST_F(ProgressTest, ADryRunSaysWhatABackupWouldFetchAndHowLongThatTakes) {
   EXPECT_THAT(text, HasSubstr("of the backup: 2 projects, 40,230 storage\n"));
   EXPECT_THAT(
       text,
-      HasSubstr("at least 40m 14s: 40,230 signed URLs at 1,000 a minute\n"));
+      HasSubstr("at least 40 min: 40,230 signed URLs at 1,000 a minute\n"));
+  plan.set_transfers(50'000);
+  EXPECT_THAT(
+      RenderSummary(backup),
+      HasSubstr("at least 40 min: 40,230 signing calls at 1,000 a minute\n"));
 }
 
 TEST_F(ProgressTest, ADryRunWithoutARateHasNoShortestTime) {

@@ -81,10 +81,13 @@ std::string CallsText(
   });
 }
 
-// What the calls of a class are for.
-absl::string_view CallsPurpose(absl::string_view endpoint_class) {
-  if (endpoint_class == "storage") return "signed URLs";
-  return endpoint_class == "projects" ? "project listings" : "folder listings";
+// What the calls that make the plan's floor are for.
+absl::string_view CallsPurpose(const v1::BackupPlan& plan) {
+  if (plan.floor_class() == "projects") return "project listings";
+  if (plan.floor_class() != "storage") return "folder listings";
+  // A batch brings several URLs with one call.
+  return plan.api_calls().at("storage") < plan.transfers() ? "signing calls"
+                                                           : "signed URLs";
 }
 
 std::string PlanText(const v1::BackupProgress& progress) {
@@ -98,10 +101,9 @@ std::string PlanText(const v1::BackupProgress& progress) {
       &text, "  API calls of the backup: ", CallsText(plan.api_calls()), "\n");
   if (plan.floor_class().empty()) return text;
   absl::StrAppend(
-      &text, "  at least ",
-      HumanDuration(absl::Seconds(plan.floor().seconds())), ": ",
-      HumanCount(plan.api_calls().at(plan.floor_class())), " ",
-      CallsPurpose(plan.floor_class()), " at ",
+      &text, "  at least ", HumanCount(plan.floor().seconds() / 60),
+      " min: ", HumanCount(plan.api_calls().at(plan.floor_class())), " ",
+      CallsPurpose(plan), " at ",
       HumanCount(static_cast<int64_t>(plan.floor_calls_per_minute())),
       " a minute\n");
   return text;

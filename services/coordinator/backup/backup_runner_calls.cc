@@ -138,8 +138,7 @@ absl::StatusOr<BackupView> BackupRunner::MakeView(BackupRecord record) {
   view.plan =
       MakePlan(view.record, view.totals, CountUnsigned(view.record, stats),
                stats.signed_by_a_call, load);
-  view.eta = EstimateRemaining(view.record.counters, view.totals.frontier,
-                               view.bytes_per_second, load);
+  view.eta = EstimateRemaining(*view.plan, view.bytes_per_second, load);
   return view;
 }
 

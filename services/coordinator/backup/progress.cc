@@ -7,14 +7,15 @@
 namespace bimbackup::backup {
 namespace {
 
-// Raises the floor to what `calls` of a class need.
+// Raises the floor to what `calls` of a class need: a minute's calls may go
+// all at once, the next ones a minute later.
 void AddCalls(const char* name, int64_t calls, double a_minute,
               BackupPlan& plan) {
   if (calls == 0) return;
   plan.api_calls[name] = calls;
   if (!std::isfinite(a_minute) || a_minute <= 0) return;
-  const absl::Duration needs =
-      absl::Minutes(static_cast<double>(calls) / a_minute);
+  const absl::Duration needs = absl::Minutes(
+      std::floor(static_cast<double>(calls - 1) / std::max(a_minute, 1.0)));
   if (needs <= plan.floor) return;
   plan.floor = needs;
   plan.floor_class = name;
@@ -81,20 +82,22 @@ BackupPlan MakePlan(const catalog::BackupRecord& record,
   return plan;
 }
 
-std::optional<absl::Duration> EstimateRemaining(
-    const catalog::BackupCounters& counters, int64_t folders_pending,
-    double bytes_per_second, const ApiLoad& api) {
-  const int64_t transfers = counters.transfers - counters.transfers_stored -
-                            counters.transfers_failed;
-  const double bytes = static_cast<double>(
-      std::max<int64_t>(0, counters.transfer_bytes - counters.bytes_stored));
-  if (transfers > 0 && bytes > 0 && bytes_per_second <= 0) return std::nullopt;
+std::optional<absl::Duration> EstimateRemaining(const BackupPlan& plan,
+                                                double bytes_per_second,
+                                                const ApiLoad& api) {
   double seconds = 0;
-  if (bytes > 0 && transfers > 0) seconds = bytes / bytes_per_second;
-  seconds = std::max(
-      seconds, 60 * static_cast<double>(transfers) / api.storage_a_minute);
-  seconds = std::max(seconds, 60 * static_cast<double>(folders_pending) /
-                                  api.folders_a_minute);
+  if (plan.transfers > 0 && plan.bytes > 0) {
+    if (bytes_per_second <= 0) return std::nullopt;
+    seconds = static_cast<double>(plan.bytes) / bytes_per_second;
+  }
+  const auto add_calls = [&](const char* name, double a_minute) {
+    const auto it = plan.api_calls.find(name);
+    if (it == plan.api_calls.end()) return;
+    seconds =
+        std::max(seconds, 60 * static_cast<double>(it->second) / a_minute);
+  };
+  add_calls("storage", api.storage_a_minute);
+  add_calls("folders", api.folders_a_minute);
   return absl::Seconds(seconds);
 }
 

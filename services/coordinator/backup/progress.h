@@ -52,11 +52,11 @@ BackupPlan MakePlan(const catalog::BackupRecord& record,
 Limit FindLimit(catalog::BackupState state, const lease::PoolStats& pool,
                 const ApiLoad& api);
 
-// When what is known now will be done: the slowest of bytes, signing and
+// When what a plan holds will be done: the slowest of bytes, signing and
 // listing. Nothing where nothing can be said.
-std::optional<absl::Duration> EstimateRemaining(
-    const catalog::BackupCounters& counters, int64_t folders_pending,
-    double bytes_per_second, const ApiLoad& api);
+std::optional<absl::Duration> EstimateRemaining(const BackupPlan& plan,
+                                                double bytes_per_second,
+                                                const ApiLoad& api);
 
 }  // namespace bimbackup::backup
 

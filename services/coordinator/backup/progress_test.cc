@@ -84,7 +84,7 @@ TEST(PlanTest, TakesTheFloorFromTheClassThatNeedsLongest) {
   EXPECT_EQ(plan.api_calls.at("folders"), 300);
   EXPECT_EQ(plan.api_calls.at("storage"), 40'230);
   EXPECT_EQ(plan.floor_class, "storage");
-  EXPECT_EQ(absl::ToInt64Seconds(plan.floor), 2413);
+  EXPECT_EQ(plan.floor, absl::Minutes(40));
   EXPECT_EQ(plan.floor_calls_per_minute, 1000);
 }
 
@@ -120,31 +120,49 @@ TEST(PlanTest, HasNoFloorWithoutARate) {
   EXPECT_EQ(plan.floor, absl::ZeroDuration());
 }
 
+TEST(PlanTest, HasNoFloorWhereOneWindowHoldsAllCalls) {
+  catalog::BackupRecord record;
+  const auto plan_of = [&record](int64_t transfers) {
+    return MakePlan(record, catalog::AccountTotals(), transfers, 1, ApiLoad());
+  };
+  EXPECT_EQ(plan_of(1000).floor, absl::ZeroDuration());
+  EXPECT_TRUE(plan_of(1000).floor_class.empty());
+  EXPECT_EQ(plan_of(1001).floor, absl::Minutes(1));
+}
+
 TEST(EstimateTest, TakesTheSlowest) {
-  catalog::BackupCounters counters;
-  counters.transfers = 100;
-  counters.transfer_bytes = 1000;
-  ApiLoad api;
-  api.folders_a_minute = 300;
-  api.storage_a_minute = 1000;
-  EXPECT_EQ(EstimateRemaining(counters, 0, 10, api), absl::Seconds(100));
-  EXPECT_EQ(EstimateRemaining(counters, 0, 1000, api), absl::Seconds(6));
-  EXPECT_EQ(EstimateRemaining(counters, 3000, 1000, api), absl::Minutes(10));
+  BackupPlan plan;
+  plan.transfers = 100;
+  plan.bytes = 1000;
+  plan.api_calls = {{"storage", 100}};
+  EXPECT_EQ(EstimateRemaining(plan, 10, ApiLoad()), absl::Seconds(100));
+  EXPECT_EQ(EstimateRemaining(plan, 1000, ApiLoad()), absl::Seconds(6));
+  plan.api_calls["folders"] = 3000;
+  EXPECT_EQ(EstimateRemaining(plan, 1000, ApiLoad()), absl::Minutes(10));
+}
+
+TEST(EstimateTest, CountsTheCallsOfThePlanAndNotItsTransfers) {
+  catalog::BackupRecord record;
+  record.counters.transfers = 50'000;
+  const BackupPlan plan =
+      MakePlan(record, catalog::AccountTotals(), 50'000, 25, ApiLoad());
+  EXPECT_EQ(EstimateRemaining(plan, 0, ApiLoad()), absl::Minutes(2));
 }
 
 TEST(EstimateTest, SaysNothingWithoutARate) {
-  catalog::BackupCounters counters;
-  counters.transfers = 1;
-  counters.transfer_bytes = 1;
-  EXPECT_EQ(EstimateRemaining(counters, 0, 0, ApiLoad()), std::nullopt);
+  BackupPlan plan;
+  plan.transfers = 1;
+  plan.bytes = 1;
+  EXPECT_EQ(EstimateRemaining(plan, 0, ApiLoad()), std::nullopt);
 }
 
 TEST(EstimateTest, IsFiniteWithoutApiLimits) {
-  catalog::BackupCounters counters;
+  BackupPlan plan;
+  plan.api_calls = {{"storage", 10}, {"folders", 10}};
   ApiLoad api;
   api.folders_a_minute = std::numeric_limits<double>::infinity();
   api.storage_a_minute = std::numeric_limits<double>::infinity();
-  EXPECT_EQ(EstimateRemaining(counters, 10, 0, api), absl::ZeroDuration());
+  EXPECT_EQ(EstimateRemaining(plan, 0, api), absl::ZeroDuration());
 }
 
 }  // namespace
