@@ -42,8 +42,7 @@ class TestClock : public SystemClock {
                  absl::Duration deadline) override
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     if (std::this_thread::get_id() == watched.load()) watched_waits = true;
-    return SystemClock::WaitUntil(mutex, condition,
-                                  deadline - absl::Hours(hours_ahead.load()));
+    return SystemClock::WaitUntil(mutex, condition, deadline);
   }
 
   std::atomic<int> hours_ahead = 0;
