@@ -247,7 +247,8 @@ void LeasePool::CancelCall(int64_t call) {
 }
 
 absl::StatusOr<bim360::SignedDownload> LeasePool::ResolveDownload(
-    absl::string_view worker_id, int64_t transfer_id, int64_t epoch) {
+    absl::string_view worker_id, int64_t transfer_id, int64_t epoch,
+    const std::stop_token& cancel) {
   std::string storage_urn;
   {
     MutexLock lock(state_mutex_);
@@ -267,7 +268,7 @@ absl::StatusOr<bim360::SignedDownload> LeasePool::ResolveDownload(
     entry->download.reset();
     storage_urn = entry->transfer.storage_urn;
   }
-  return signer_->Sign(storage_urn);
+  return signer_->SignNow(storage_urn, cancel);
 }
 
 std::vector<WorkerInfo> LeasePool::ListWorkers() const {

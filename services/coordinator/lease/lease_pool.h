@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <utility>
@@ -102,11 +103,12 @@ class LeasePool {
   // the worker reports again within seconds, its leases return.
   void CancelCall(int64_t call);
 
-  // Signs a leased transfer's URLs again, waiting for it.
-  // FAILED_PRECONDITION: the lease is lost. RESOURCE_EXHAUSTED: signed too
-  // often.
+  // Signs a leased transfer's URLs again, waiting for it until `cancel` asks
+  // to stop. FAILED_PRECONDITION: the lease is lost. RESOURCE_EXHAUSTED:
+  // signed too often.
   absl::StatusOr<bim360::SignedDownload> ResolveDownload(
-      absl::string_view worker_id, int64_t transfer_id, int64_t epoch);
+      absl::string_view worker_id, int64_t transfer_id, int64_t epoch,
+      const std::stop_token& cancel = {});
 
   // In order of their ids.
   std::vector<WorkerInfo> ListWorkers() const;

@@ -86,14 +86,18 @@ void Signer::CancelCalls() {
   running.request_stop();
 }
 
-absl::StatusOr<bim360::SignedDownload> Signer::Sign(
-    absl::string_view storage_urn) {
-  std::stop_token cancel;
+absl::StatusOr<bim360::SignedDownload> Signer::SignNow(
+    absl::string_view storage_urn, const std::stop_token& caller) {
+  std::stop_token run;
   {
     MutexLock lock(mutex_);
-    cancel = calls_.get_token();
+    run = calls_.get_token();
   }
-  return Sign(storage_urn, cancel);
+  std::stop_source either;
+  const auto stop = [&either] { either.request_stop(); };
+  const std::stop_callback with_run(run, stop);
+  const std::stop_callback with_caller(caller, stop);
+  return Sign(storage_urn, either.get_token());
 }
 
 absl::StatusOr<bim360::SignedDownload> Signer::Sign(

@@ -61,8 +61,9 @@ class Signer {
   // `done` is called for neither. Later calls are not concerned.
   void CancelCalls();
 
-  // Signs now, on the caller's thread.
-  absl::StatusOr<bim360::SignedDownload> Sign(absl::string_view storage_urn);
+  // Signs now, on the caller's thread, until `caller` wants no more.
+  absl::StatusOr<bim360::SignedDownload> SignNow(absl::string_view storage_urn,
+                                                 const std::stop_token& caller);
 
   int max_jobs() const { return max_threads_ * signed_by_a_call(); }
   // The objects that one call can sign: more than one once a batch went well.

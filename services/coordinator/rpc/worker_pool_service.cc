@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <stop_token>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -60,6 +61,18 @@ class SynchronizeReactor final : public grpc::ServerUnaryReactor {
 
  private:
   const std::shared_ptr<HeldCall> call_;
+};
+
+// Ends the signing once nobody waits for it.
+class ResolveReactor final : public grpc::ServerUnaryReactor {
+ public:
+  void OnCancel() override { gone_.request_stop(); }
+  void OnDone() override { delete this; }
+
+  std::stop_token caller() const { return gone_.get_token(); }
+
+ private:
+  std::stop_source gone_;
 };
 
 }  // namespace
@@ -121,14 +134,13 @@ grpc::ServerUnaryReactor* WorkerPoolServiceImpl::Synchronize(
 }
 
 grpc::ServerUnaryReactor* WorkerPoolServiceImpl::ResolveDownload(
-    grpc::CallbackServerContext* context,
-    const v1::ResolveDownloadRequest* request,
+    grpc::CallbackServerContext*, const v1::ResolveDownloadRequest* request,
     v1::ResolveDownloadResponse* response) {
-  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  auto* reactor = new ResolveReactor();
   const bool taken = signing_.Submit([this, reactor, request, response] {
     const absl::StatusOr<bim360::SignedDownload> download =
         pool_.ResolveDownload(request->worker_id(), request->transfer_id(),
-                              request->epoch());
+                              request->epoch(), reactor->caller());
     if (download.ok()) {
       *response->mutable_source() = ToProto(*download, clock_.Monotonic());
     }

@@ -141,6 +141,33 @@ TEST_F(WorkerPoolServiceTest, GrantsTransfersWithTheirUrls) {
   EXPECT_THAT(resolved.source().ranges(), SizeIs(1));
 }
 
+TEST_F(WorkerPoolServiceTest, SigningEndsWithItsCaller) {
+  parts_.store.Add(1000);
+  ASSERT_OK(pool_->BeginBackup(1, clock_.Now()));
+  v1::SynchronizeResponse response;
+  ASSERT_TRUE(Synchronize(Request(), response).ok());
+  ASSERT_THAT(response.granted(), SizeIs(1));
+  v1::ResolveDownloadRequest resolve;
+  resolve.set_worker_id("w1");
+  resolve.set_transfer_id(1);
+  resolve.set_epoch(response.granted(0).epoch());
+
+  client_.HoldCalls(true);
+  grpc::ClientContext context;
+  v1::ResolveDownloadResponse unused;
+  std::thread caller(
+      [&] { stub_->ResolveDownload(&context, resolve, &unused); });
+  while (client_.WaitingCalls() == 0) std::this_thread::yield();
+  context.TryCancel();
+  caller.join();
+  const absl::Duration deadline = clock_.Monotonic() + absl::Seconds(20);
+  while (client_.WaitingCalls() > 0 && clock_.Monotonic() < deadline) {
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(client_.WaitingCalls(), 0);
+  client_.HoldCalls(false);
+}
+
 TEST_F(WorkerPoolServiceTest, OutcomesOfANewerProtocolAreRetried) {
   parts_.store.Add(1000);
   ASSERT_OK(pool_->BeginBackup(1, clock_.Now()));
