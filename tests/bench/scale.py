@@ -2,7 +2,8 @@
 
 1, 2, 4 and 8 workers, each capped at 8 MB/s, fetch 2 GB in 800 files. Then 32
 stub workers report 40,000 files as stored at once, with the coordinator on
-one core.
+one core. So many files a second can only be signed in batches, which are on
+for that part.
 """
 
 import hashlib
@@ -55,7 +56,8 @@ def run_capped(count):
 def run_stubs():
     shape = (f"custom:projects=20,folders=2000,files={STUB_FILES},bytes=0,"
              "largest=0,kind=acc")
-    with Cluster(BIN, (f"--account={shape}", "--limits=off"),
+    with Cluster(BIN, (f"--account={shape}", "--limits=off",
+                       "--batch_sign=on"),
                  coordinator_prefix=("taskset", "-c", "0"),
                  log_level="info") as cluster:
         cluster.start(workers=0)
