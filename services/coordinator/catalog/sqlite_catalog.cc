@@ -14,12 +14,10 @@ namespace {
 constexpr int kReaders = 4;
 
 // Commits survive the death of the process; after a power cut the newest may
-// be missing, never half of one. Larger steps between checkpoints than the
-// default write pages that change often fewer times.
+// be missing, never half of one.
 constexpr char kWriterPragmas[] = R"sql(
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = NORMAL;
-PRAGMA wal_autocheckpoint = 4000;
 PRAGMA journal_size_limit = 67108864;
 PRAGMA temp_store = MEMORY;
 CREATE TEMP TABLE gone(pk INTEGER PRIMARY KEY);
@@ -28,6 +26,7 @@ CREATE TEMP TABLE gone(pk INTEGER PRIMARY KEY);
 }  // namespace
 
 SqliteCatalogImpl::SqliteCatalogImpl(std::unique_ptr<StateLock> lock,
+                                     std::unique_ptr<Checkpointer> checkpointer,
                                      std::unique_ptr<Database> writer,
                                      std::unique_ptr<ReaderPool> readers,
                                      std::string path, Clock& clock,
@@ -35,6 +34,7 @@ SqliteCatalogImpl::SqliteCatalogImpl(std::unique_ptr<StateLock> lock,
     : clock_(clock),
       random_(random),
       lock_(std::move(lock)),
+      checkpointer_(std::move(checkpointer)),
       writer_(std::move(writer)),
       readers_(std::move(readers)),
       path_(std::move(path)) {}
@@ -54,9 +54,15 @@ absl::StatusOr<std::unique_ptr<Catalog>> SqliteCatalog::Open(
   ABSL_ASSIGN_OR_RETURN(
       std::unique_ptr<ReaderPool> readers,
       ReaderPool::Open(path, kReaders, cache_kib / 2 / kReaders));
-  return std::make_unique<SqliteCatalogImpl>(std::move(lock), std::move(writer),
-                                             std::move(readers), path, clock,
-                                             random);
+  ABSL_ASSIGN_OR_RETURN(std::unique_ptr<Database> emptying,
+                        Database::Open(path, Database::Mode::kReadWrite));
+  auto checkpointer = std::make_unique<Checkpointer>(std::move(emptying));
+  writer->OnCommit([&checkpointer = *checkpointer](int64_t pages) {
+    checkpointer.Note(pages);
+  });
+  return std::make_unique<SqliteCatalogImpl>(
+      std::move(lock), std::move(checkpointer), std::move(writer),
+      std::move(readers), path, clock, random);
 }
 
 }  // namespace bimbackup::catalog

@@ -14,6 +14,7 @@
 #include "services/common/mutex.h"
 #include "services/common/random.h"
 #include "services/coordinator/catalog/catalog.h"
+#include "services/coordinator/catalog/checkpointer.h"
 #include "services/coordinator/catalog/group_commit.h"
 #include "services/coordinator/catalog/reader_pool.h"
 #include "services/coordinator/catalog/state_lock.h"
@@ -26,6 +27,7 @@ namespace bimbackup::catalog {
 class SqliteCatalogImpl : public Catalog {
  public:
   SqliteCatalogImpl(std::unique_ptr<StateLock> lock,
+                    std::unique_ptr<Checkpointer> checkpointer,
                     std::unique_ptr<Database> writer,
                     std::unique_ptr<ReaderPool> readers, std::string path,
                     Clock& clock, Random& random);
@@ -165,6 +167,8 @@ class SqliteCatalogImpl : public Catalog {
   Random& random_;
   // Released last.
   const std::unique_ptr<StateLock> lock_;
+  // Outlives the writer, whose commits it hears of.
+  const std::unique_ptr<Checkpointer> checkpointer_;
   GroupCommit writer_;
   const std::unique_ptr<ReaderPool> readers_;
   // The database's file.

@@ -83,6 +83,18 @@ void Database::Execute(const char* statements) {
   }
 }
 
+void Database::OnCommit(std::function<void(int64_t pages)> committed) {
+  committed_ = std::move(committed);
+  // Which takes the place of SQLite's own hook.
+  sqlite3_wal_hook(
+      connection_,
+      [](void* self, sqlite3*, const char*, int pages) {
+        static_cast<Database*>(self)->committed_(pages);
+        return SQLITE_OK;
+      },
+      this);
+}
+
 absl::Status Database::CopyTo(const std::string& path,
                               const std::function<absl::Status()>& go_on) {
   ABSL_ASSIGN_OR_RETURN(const std::unique_ptr<Database> copy,

@@ -46,6 +46,10 @@ class Database {
   // seldom.
   void Execute(const char* statements);
 
+  // From now on the log is not emptied within a commit; `committed` is told
+  // after each how many pages it has.
+  void OnCommit(std::function<void(int64_t pages)> committed);
+
   // Copies the whole database to a new file, as it is at the beginning,
   // without holding up writers on other connections. Between steps `go_on` is
   // asked, where given; its error ends the copying.
@@ -74,6 +78,7 @@ class Database {
   void SetError(const char* what);
 
   sqlite3* const connection_;
+  std::function<void(int64_t)> committed_;
   absl::Status status_;
   // By address: statements are constants of the program.
   std::unordered_map<const char*, std::vector<sqlite3_stmt*>> idle_;
