@@ -55,7 +55,7 @@ ApiLimiter::ApiLimiter(double budget, Clock& clock)
 void ApiLimiter::SetBudget(double budget) {
   MutexLock lock(mutex_);
   budget_ = budget;
-  changed_.NotifyAll();
+  WakeAll();
 }
 
 double ApiLimiter::budget() const {
@@ -89,27 +89,36 @@ absl::Duration ApiLimiter::NextTurn(EndpointClass endpoint_class) const {
 absl::StatusOr<ApiLimiter::Turn> ApiLimiter::Acquire(
     EndpointClass endpoint_class, absl::Duration deadline,
     const std::stop_token& cancel) {
+  Waiter self;
   // Outside of the lock, which it takes.
-  const std::stop_callback wake(cancel, [this] {
+  const std::stop_callback wake(cancel, [this, &self] {
     MutexLock lock(mutex_);
-    changed_.NotifyAll();
+    self.changed.NotifyAll();
   });
   MutexLock lock(mutex_);
   ClassState& state = classes_[static_cast<size_t>(endpoint_class)];
   const absl::Duration asked = clock_.Monotonic();
-  const uint64_t ticket = ++last_ticket_;
-  state.queue.push_back(ticket);
+  state.queue.push_back(&self);
   ++state.usage.waiting;
-  const absl::Status status =
-      AwaitTurn(endpoint_class, ticket, deadline, cancel);
+  const absl::Status status = AwaitTurn(endpoint_class, self, deadline, cancel);
   --state.usage.waiting;
-  std::erase(state.queue, ticket);
+  std::erase(state.queue, &self);
   state.usage.waited += clock_.Monotonic() - asked;
-  changed_.NotifyAll();
+  WakeOldest(state);
   if (!status.ok()) return status;
   ++state.usage.calls;
   ++state.running;
   return Turn(*this, endpoint_class);
+}
+
+void ApiLimiter::WakeOldest(ClassState& state) {
+  if (!state.queue.empty()) state.queue.front()->changed.NotifyAll();
+}
+
+void ApiLimiter::WakeAll() {
+  for (ClassState& state : classes_) {
+    for (Waiter* waiter : state.queue) waiter->changed.NotifyAll();
+  }
 }
 
 void ApiLimiter::End(EndpointClass endpoint_class) {
@@ -122,17 +131,17 @@ void ApiLimiter::End(EndpointClass endpoint_class) {
       static_cast<size_t>(PublishedRate(endpoint_class))) {
     state.recent.pop_front();
   }
-  changed_.NotifyAll();
+  WakeOldest(state);
 }
 
-absl::Status ApiLimiter::AwaitTurn(EndpointClass endpoint_class,
-                                   uint64_t ticket, absl::Duration deadline,
+absl::Status ApiLimiter::AwaitTurn(EndpointClass endpoint_class, Waiter& self,
+                                   absl::Duration deadline,
                                    const std::stop_token& cancel) {
   ClassState& state = classes_[static_cast<size_t>(endpoint_class)];
   while (!cancelled_ && !cancel.stop_requested()) {
     const absl::Duration now = clock_.Monotonic();
     absl::Duration until = deadline;
-    if (state.queue.front() == ticket) {
+    if (state.queue.front() == &self) {
       const absl::Duration turn = NextTurn(endpoint_class);
       if (turn <= now) return absl::OkStatus();
       if (turn != absl::InfiniteDuration()) until = turn;
@@ -142,7 +151,7 @@ absl::Status ApiLimiter::AwaitTurn(EndpointClass endpoint_class,
           "Autodesk's rate for ", EndpointClassName(endpoint_class),
           " calls leaves no room before the deadline"));
     }
-    clock_.WaitUntil(mutex_, changed_, until);
+    clock_.WaitUntil(mutex_, self.changed, until);
   }
   return Cancelled();
 }
@@ -151,13 +160,13 @@ void ApiLimiter::Pause(EndpointClass endpoint_class, absl::Duration pause) {
   MutexLock lock(mutex_);
   Usage& usage = classes_[static_cast<size_t>(endpoint_class)].usage;
   usage.paused_until = std::max(usage.paused_until, clock_.Monotonic() + pause);
-  changed_.NotifyAll();
+  WakeAll();
 }
 
 void ApiLimiter::Cancel() {
   MutexLock lock(mutex_);
   cancelled_ = true;
-  changed_.NotifyAll();
+  WakeAll();
 }
 
 ApiLimiter::Usage ApiLimiter::GetUsage(EndpointClass endpoint_class) const {

@@ -99,9 +99,14 @@ class ApiLimiter {
   Usage GetUsage(EndpointClass endpoint_class) const;
 
  private:
+  // A call that waits for its turn. Only the oldest of a class looks at the
+  // clock; the others are not woken for it.
+  struct Waiter {
+    CondVar changed;
+  };
   struct ClassState {
-    // The tickets of the calls that wait, oldest first.
-    std::deque<uint64_t> queue;
+    // Oldest first.
+    std::deque<Waiter*> queue;
     // Calls that have their turn and no answer yet.
     size_t running = 0;
     // When the latest others ended, oldest first; at most as many as
@@ -116,19 +121,20 @@ class ApiLimiter {
   // When the class's next call may go; infinity until another one ends.
   absl::Duration NextTurn(EndpointClass endpoint_class) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Has the oldest of the class look again, or everybody.
+  void WakeOldest(ClassState& state) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void WakeAll() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // A call that had its turn was answered, or will never be.
   void End(EndpointClass endpoint_class);
-  // Waits until `ticket` is the oldest and its turn has come.
-  absl::Status AwaitTurn(EndpointClass endpoint_class, uint64_t ticket,
+  // Waits until `self` is the oldest and its turn has come.
+  absl::Status AwaitTurn(EndpointClass endpoint_class, Waiter& self,
                          absl::Duration deadline, const std::stop_token& cancel)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   Clock& clock_;
   mutable Mutex mutex_;
-  CondVar changed_;
   double budget_ ABSL_GUARDED_BY(mutex_);
   bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
-  uint64_t last_ticket_ ABSL_GUARDED_BY(mutex_) = 0;
   std::array<ClassState, kEndpointClassCount> classes_ ABSL_GUARDED_BY(mutex_);
 };
 
