@@ -26,7 +26,9 @@
 namespace bimbackup {
 namespace {
 
-constexpr int kSlots = 64;
+// Results that wait in the coordinator are as many as all slots: 512 of 32
+// workers are more than it needs to be kept busy, and more only wait longer.
+constexpr int kSlots = 16;
 
 // What one worker saw.
 struct Seen {
