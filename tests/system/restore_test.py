@@ -1,5 +1,6 @@
 """Restores: from what is left of a storage, and through a coordinator."""
 
+import contextlib
 import json
 import pathlib
 import signal
@@ -149,21 +150,24 @@ def kill_once(cluster, target, source, size):
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     try:
         wait_for("a restore that is under way", lambda: child.poll() is not None
-                 or any(path.stat().st_size >= size
-                        for path in existing(partial_files(target))))
-        kept = {path: path.stat().st_size
-                for path in existing(partial_files(target))}
+                 or any(made >= size for made in
+                        sizes(partial_files(target)).values()))
+        kept = sizes(partial_files(target))
         child.send_signal(signal.SIGKILL)
     finally:
         child.kill()
         child.communicate(timeout=30)
-    for path, seen in kept.items():
-        expect(not path.exists() or path.stat().st_size >= seen,
-               f"{path} lost bytes")
+    for path, left in sizes(kept).items():
+        expect(left >= kept[path], f"{path} lost bytes")
 
 
-def existing(paths):
-    return [path for path in paths if path.exists()]
+def sizes(paths):
+    """Of those that exist: a file is given its name at any time."""
+    found = {}
+    for path in paths:
+        with contextlib.suppress(FileNotFoundError):
+            found[path] = path.stat().st_size
+    return found
 
 
 def test_damage_is_named_and_the_rest_comes_back():
