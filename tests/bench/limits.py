@@ -17,32 +17,22 @@ import time
 import plot
 import report
 from cluster import Cluster, wait_for
+from rates import RATES, folder_pages
 
 BIN = os.environ["BIMBACKUP_BIN"]
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 3
 SHAPES = sys.argv[2].split(",") if len(sys.argv) > 2 else [
     "account", "large-project"]
 SCALE = 10
-PAGE = 200
 WORKERS = 8
-RATES = {"folders": 300, "storage": 1000}
 BEFORE_THE_END = ("BACKUP_STATE_CRAWLING", "BACKUP_STATE_TRANSFERRING")
 
 
 def floor(tree):
     """Calls by class that the tree needs, and the seconds they take."""
-    children = {}
-    projects = set()
-    for entry in tree:
-        projects.add(entry["project_id"])
-        if entry["kind"] == "folder":
-            children.setdefault((entry["project_id"], *entry["path"]), 0)
-        parent = (entry["project_id"], *entry["path"][:-1])
-        if len(parent) > 1:
-            children[parent] = children.get(parent, 0) + 1
-    pages = sum(max(1, -(-count // PAGE)) for count in children.values())
+    projects = {entry["project_id"] for entry in tree}
     files = sum(1 for entry in tree if entry["kind"] == "file")
-    calls = {"folders": pages + len(projects), "storage": files}
+    calls = {"folders": folder_pages(tree) + len(projects), "storage": files}
     return calls, max(60 / SCALE * calls[name] / RATES[name]
                       for name in RATES)
 

@@ -15,15 +15,13 @@ import time
 
 import report
 from cluster import Cluster, wait_for
+from rates import RATES, folder_pages
 
 BIN = os.environ["BIMBACKUP_BIN"]
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 3
 API = 0.150
 FIRST_BYTE = 0.100
 BANDWIDTH = 10e6
-PAGE = 200
-# Calls a minute.
-RATES = {"folders": 300, "storage": 1000}
 ONE = "one at a time"
 DEFAULT = "default"
 WAYS = {ONE: ("--max_transfers=1",), DEFAULT: ()}
@@ -47,18 +45,6 @@ DEMO = Account("demo", 1)
 LARGE = Account("large-project", 10, "--size_scale=0.01")
 
 
-def pages(tree):
-    """How many folder pages there are to ask for."""
-    children = {}
-    for entry in tree:
-        path = (entry["project_id"], *entry["path"])
-        if entry["kind"] == "folder":
-            children.setdefault(path, 0)
-        if len(path) > 2:
-            children[path[:-1]] = children.get(path[:-1], 0) + 1
-    return sum(max(1, -(-count // PAGE)) for count in children.values())
-
-
 def makespan(account, tree):
     """The shortest time that latency, bandwidth, the largest file and the
     rates allow.
@@ -72,7 +58,7 @@ def makespan(account, tree):
     path = max(
         (3 + len(entry["path"]) - 1) * API + API + FIRST_BYTE
         + entry["size"] / BANDWIDTH for entry in files)
-    calls = {"folders": pages(tree), "storage": len(files)}
+    calls = {"folders": folder_pages(tree), "storage": len(files)}
     waits = {name: (calls[name] - 1) // rate * 60 / account.scale
              for name, rate in RATES.items()}
     return max(path, 3 * API + waits["folders"] + API + FIRST_BYTE,

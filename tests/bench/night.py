@@ -13,13 +13,13 @@ import time
 
 import report
 from cluster import Cluster, wait_for
+from rates import PAGE
 
 BIN = os.environ["BIMBACKUP_BIN"]
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 3
 SEED = int(sys.argv[2]) if len(sys.argv) > 2 else 1
 SHAPE = sys.argv[3] if len(sys.argv) > 3 else "account"
 FLAGS = (f"--account={SHAPE}", "--size_scale=0.001", "--limits=off")
-PAGE = 200
 NO_RECHECK = {"BIMBACKUP_RECHECK_BUDGET": "0"}
 
 
