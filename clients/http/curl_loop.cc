@@ -87,14 +87,18 @@ void CurlLoop::Start(TransferId id, Request request,
                      std::unique_ptr<ResponseHandler> handler) {
   auto transfer = std::make_unique<CurlTransfer>(
       id, std::move(request), std::move(handler), clock_, bandwidth_, held_);
+  bool first = false;
   {
     MutexLock lock(mutex_);
+    first = intake_.started.empty();
     if (!intake_.ended) intake_.started.push_back(std::move(transfer));
   }
-  if (transfer == nullptr) {
-    Wake();
-  } else {
+  if (transfer != nullptr) {
     transfer->Finish(Cancelled(), CURLE_OK);
+  } else if (first) {
+    // Whoever put one in before this has woken the thread, which then takes
+    // them all.
+    Wake();
   }
 }
 
@@ -125,10 +129,12 @@ void CurlLoop::Wake() {
 void CurlLoop::Run() {
   pthread_setname_np(pthread_self(), "http-io");
   while (TakeIntake()) {
-    WaitAndServe();
+    // Before the wait, so that what has just been started is sent.
+    ServeTimer();
     FinishCompleted();
     EnforceTimeLimits();
     ResumeHeld();
+    WaitAndServe();
   }
 }
 
@@ -214,10 +220,13 @@ void CurlLoop::WaitAndServe() {
     }
     curl_multi_socket_action(multi_, events[i].data.fd, mask, &running);
   }
-  if (clock_.Monotonic() >= timer_) {
-    timer_ = absl::InfiniteDuration();
-    curl_multi_socket_action(multi_, CURL_SOCKET_TIMEOUT, 0, &running);
-  }
+}
+
+void CurlLoop::ServeTimer() {
+  if (clock_.Monotonic() < timer_) return;
+  int running = 0;
+  timer_ = absl::InfiniteDuration();
+  curl_multi_socket_action(multi_, CURL_SOCKET_TIMEOUT, 0, &running);
 }
 
 void CurlLoop::FinishCompleted() {

@@ -64,6 +64,7 @@ class CurlLoop {
   void StartTransfer(std::unique_ptr<CurlTransfer> transfer);
   void CancelAll();
   int WaitMilliseconds() const;
+  void ServeTimer();
   void WaitAndServe();
   void FinishCompleted();
   void EnforceTimeLimits();

@@ -15,6 +15,19 @@
 namespace bimbackup::http {
 namespace {
 
+// What is made ready for a body that is announced, but may never come.
+constexpr int64_t kMaxReservedBytes = 1 << 20;
+
+std::optional<int64_t> ParseDigits(absl::string_view text) {
+  int64_t value = 0;
+  if (text.empty() ||
+      !std::all_of(text.begin(), text.end(), absl::ascii_isdigit) ||
+      !absl::SimpleAtoi(text, &value)) {
+    return std::nullopt;
+  }
+  return value;
+}
+
 // What a fetch and its handler share; the handler may outlive the fetch.
 struct FetchState {
   Mutex mutex;
@@ -32,6 +45,10 @@ class FetchHandler : public ResponseHandler {
   absl::Status OnHead(const ResponseHead& head) override {
     response_.status = head.status;
     response_.headers = head.headers;
+    const auto length = FindHeader(head.headers, "Content-Length");
+    response_.body.reserve(
+        std::min(ParseDigits(length.value_or("")).value_or(0),
+                 std::min(max_body_bytes_, kMaxReservedBytes)));
     return absl::OkStatus();
   }
 
@@ -57,16 +74,6 @@ class FetchHandler : public ResponseHandler {
   const int64_t max_body_bytes_;
   Response response_;
 };
-
-std::optional<int64_t> ParseDigits(absl::string_view text) {
-  int64_t value = 0;
-  if (text.empty() ||
-      !std::all_of(text.begin(), text.end(), absl::ascii_isdigit) ||
-      !absl::SimpleAtoi(text, &value)) {
-    return std::nullopt;
-  }
-  return value;
-}
 
 absl::StatusCode CodeFromHttp(int http_status) {
   switch (http_status) {
