@@ -15,6 +15,11 @@ namespace {
 // Autodesk's published rate for folder pages.
 constexpr double kFolderPagesAMinute = 300;
 
+// Tasks are taken together with some for whoever comes next, as each taking
+// looks through all that are in hand. Not many, so that what is new still goes
+// first and the frontier stays short.
+constexpr int kThreadsForASpareTask = 4;
+
 // Between attempts to write to a catalog that has no room.
 constexpr absl::Duration kCatalogWait = absl::Seconds(1);
 
@@ -79,7 +84,7 @@ absl::StatusOr<CrawlResult> Crawler::Run() {
 
 absl::Status Crawler::Open() {
   catalog::FileFilter wanted;
-  if (options_.filter.HasGlobs() || !options_.filter.projects().empty()) {
+  if (!options_.filter.WantsEverything()) {
     wanted = [this](absl::string_view project_id,
                     const std::vector<std::string>& path) {
       return options_.filter.WantsProject(project_id, path[0]) &&
@@ -204,7 +209,7 @@ void Crawler::Refill(int for_itself) {
   }
   if (wanted <= 0) return;
   absl::StatusOr<std::vector<catalog::FrontierTask>> tasks =
-      store_.TakeTasks(wanted);
+      store_.TakeTasks(wanted + options_.concurrency / kThreadsForASpareTask);
   if (!tasks.ok()) {
     Fail(tasks.status());
     return;

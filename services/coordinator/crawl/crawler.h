@@ -94,7 +94,8 @@ class Crawler {
   // A thread's life: takes a task, lists, takes the next.
   void Work();
   std::optional<catalog::FrontierTask> NextTask() ABSL_LOCKS_EXCLUDED(mutex_);
-  // Gets up to `for_itself` tasks ready, and one for each idle thread.
+  // Gets `for_itself` tasks ready, where there are so many, one for each idle
+  // thread, and a few to spare.
   void Refill(int for_itself) ABSL_LOCKS_EXCLUDED(mutex_);
   void EndTask(int64_t task_id) ABSL_LOCKS_EXCLUDED(mutex_);
   void FinishIfDone() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -116,13 +117,16 @@ class Crawler {
 
   void Process(const catalog::FrontierTask& task);
   void ListProjects(catalog::FrontierTask task);
+  // What the filter looks at: the project's name, then those of the folders.
+  absl::StatusOr<std::vector<std::string>> PathOf(
+      const catalog::FrontierTask& task);
   void ListTopFolders(const catalog::FrontierTask& task);
   void ListFolder(catalog::FrontierTask task,
                   const std::vector<std::string>& path);
   // Commits one page; false when the listing is not to be gone on with.
   bool CommitPage(const catalog::FrontierTask& task,
                   const std::vector<std::string>& path,
-                  const bim360::FolderPage& page);
+                  bim360::FolderPage page);
   void CommitFailure(const catalog::FrontierTask& task,
                      const absl::Status& status);
   void NoteAnswer(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);

@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "clients/bim360/page_loop_guard.h"
 #include "services/common/failpoint.h"
+#include "services/common/status_macros.h"
 #include "services/coordinator/crawl/crawler.h"
 #include "services/coordinator/crawl/page_judgement.h"
 
@@ -44,24 +45,36 @@ void Crawler::Process(const FrontierTask& task) {
     ListProjects(task);
     return;
   }
-  const absl::StatusOr<catalog::ProjectRecord> project =
-      store_.GetProject(task.project_id);
-  const absl::StatusOr<std::vector<std::string>> below =
-      store_.GetFolderPath(task.project_id, task.folder_id);
-  if (!project.ok() || !below.ok()) {
-    Fail(project.ok() ? below.status() : project.status());
-    return;
+  std::vector<std::string> path;
+  // Without a filter nobody looks at the path.
+  if (!options_.filter.WantsEverything()) {
+    absl::StatusOr<std::vector<std::string>> found = PathOf(task);
+    if (!found.ok()) {
+      Fail(found.status());
+      return;
+    }
+    path = *std::move(found);
+    if (!options_.filter.WantsProject(task.project_id, path[0]) ||
+        !options_.filter.WantsFolder(path)) {
+      Commit([&] { return store_.CommitFiltered(options_.backup, task); });
+      return;
+    }
   }
-  std::vector<std::string> path = {project->name};
-  path.insert(path.end(), below->begin(), below->end());
-  if (!options_.filter.WantsProject(project->project_id, project->name) ||
-      !options_.filter.WantsFolder(path)) {
-    Commit([&] { return store_.CommitFiltered(options_.backup, task); });
-  } else if (task.folder_id.empty()) {
+  if (task.folder_id.empty()) {
     ListTopFolders(task);
   } else {
     ListFolder(task, path);
   }
+}
+
+absl::StatusOr<std::vector<std::string>> Crawler::PathOf(
+    const FrontierTask& task) {
+  ABSL_ASSIGN_OR_RETURN(const catalog::ProjectRecord project,
+                        store_.GetProject(task.project_id));
+  ABSL_ASSIGN_OR_RETURN(std::vector<std::string> path,
+                        store_.GetFolderPath(task.project_id, task.folder_id));
+  path.insert(path.begin(), project.name);
+  return path;
 }
 
 void Crawler::ListProjects(FrontierTask task) {
@@ -171,7 +184,7 @@ void Crawler::ListFolder(FrontierTask task,
                          const std::vector<std::string>& path) {
   bim360::PageLoopGuard guard(kMaxPages);
   while (true) {
-    const absl::StatusOr<bim360::FolderPage> page = client_.ListFolderContents(
+    absl::StatusOr<bim360::FolderPage> page = client_.ListFolderContents(
         task.project_id, task.folder_id, task.page_url, calls_.get_token());
     NoteAnswer(page.status());
     if (!page.ok()) {
@@ -185,13 +198,16 @@ void Crawler::ListFolder(FrontierTask task,
       return;
     }
     MaybeCrash("crawl.page_listed");
-    if (!CommitPage(task, path, *page) || page->next_page_url.empty()) return;
-    const absl::Status looping = guard.Visit(page->next_page_url);
+    const std::string next_page_url = page->next_page_url;
+    if (!CommitPage(task, path, *std::move(page)) || next_page_url.empty()) {
+      return;
+    }
+    const absl::Status looping = guard.Visit(next_page_url);
     if (!looping.ok()) {
       CommitFailure(task, looping);
       return;
     }
-    task.page_url = page->next_page_url;
+    task.page_url = next_page_url;
     ++task.page_number;
     Refill(/*for_itself=*/0);
   }
@@ -199,13 +215,14 @@ void Crawler::ListFolder(FrontierTask task,
 
 bool Crawler::CommitPage(const FrontierTask& task,
                          const std::vector<std::string>& path,
-                         const bim360::FolderPage& page) {
-  const catalog::ListedPage judged = JudgePage(page, path, options_.filter);
+                         bim360::FolderPage page) {
+  const catalog::ListedPage judged =
+      JudgePage(std::move(page), path, options_.filter);
   const bool committed = Commit([&] {
     return store_.CommitFolderPage(options_.backup, task, judged,
                                    options_.full_recheck);
   });
-  if (committed && !page.items.empty() && options_.on_transfers) {
+  if (committed && !judged.items.empty() && options_.on_transfers) {
     options_.on_transfers();
   }
   return committed;

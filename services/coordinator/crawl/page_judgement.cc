@@ -45,24 +45,28 @@ std::string DescribeDefects(const std::vector<std::string>& defects) {
                       " entries could not be read, the first: ", defects[0]);
 }
 
-catalog::ListedPage JudgePage(const bim360::FolderPage& page,
+catalog::ListedPage JudgePage(bim360::FolderPage page,
                               const std::vector<std::string>& path,
                               const PathFilter& filter) {
   const bool wants_all = filter.WantsAllBelow(path);
-  std::vector<std::string> defects = page.defects;
+  std::vector<std::string> defects = std::move(page.defects);
   catalog::ListedPage judged;
-  judged.next_page_url = page.next_page_url;
-  for (const bim360::Folder& folder : page.folders) {
+  judged.next_page_url = std::move(page.next_page_url);
+  judged.folders.reserve(page.folders.size());
+  for (bim360::Folder& folder : page.folders) {
     const bool wanted =
         wants_all || filter.WantsFolder(Append(path, folder.name));
-    judged.folders.push_back({folder, !wanted});
+    judged.folders.push_back({std::move(folder), !wanted});
   }
-  for (const bim360::Item& item : page.items) {
+  judged.items.reserve(page.items.size());
+  for (bim360::Item& item : page.items) {
     const bool wanted = wants_all || filter.WantsFile(Append(path, item.name));
     if (item.version_id.empty() && wanted) {
       defects.push_back(absl::StrCat("the version of ", item.name));
     }
-    judged.items.push_back({item, !wanted, NoContentReason(item)});
+    std::string no_content_reason = NoContentReason(item);
+    judged.items.push_back(
+        {std::move(item), !wanted, std::move(no_content_reason)});
   }
   judged.defect = DescribeDefects(defects);
   if (!wants_all) {

@@ -18,7 +18,7 @@ std::string NoContentReason(const bim360::Item& item);
 
 // Applies the filter to one page of the folder at `path`, gives reasons to
 // versions without content, and gathers the page's defects.
-catalog::ListedPage JudgePage(const bim360::FolderPage& page,
+catalog::ListedPage JudgePage(bim360::FolderPage page,
                               const std::vector<std::string>& path,
                               const PathFilter& filter);
 

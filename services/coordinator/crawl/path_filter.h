@@ -31,6 +31,8 @@ class PathFilter {
 
   bool WantsFile(const std::vector<std::string>& path) const;
 
+  bool WantsEverything() const { return projects_.empty() && !HasGlobs(); }
+
   bool HasGlobs() const { return !include_.empty() || !exclude_.empty(); }
 
   // Whether everything in this folder, and below it, is wanted; may miss it.
