@@ -7,15 +7,25 @@
 #include "absl/strings/escaping.h"
 
 namespace bimbackup {
+namespace {
+
+// OpenSSL looks a digest up by its name whenever one begins with EVP_sha1() or
+// EVP_sha256(), which takes as long as beginning and ending it. What is fetched
+// once is kept for as long as the process lives.
+const EVP_MD* Method(DigestKind kind) {
+  static const EVP_MD* const sha1 = EVP_MD_fetch(nullptr, "SHA1", nullptr);
+  static const EVP_MD* const sha256 = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  return kind == DigestKind::kSha1 ? sha1 : sha256;
+}
+
+}  // namespace
 
 void Digest::Free::operator()(evp_md_ctx_st* context) const {
   EVP_MD_CTX_free(context);
 }
 
 Digest::Digest(DigestKind kind) : context_(EVP_MD_CTX_new()) {
-  EVP_DigestInit_ex(context_.get(),
-                    kind == DigestKind::kSha1 ? EVP_sha1() : EVP_sha256(),
-                    nullptr);
+  EVP_DigestInit_ex(context_.get(), Method(kind), nullptr);
 }
 
 Digest::Digest(Digest&&) noexcept = default;

@@ -59,7 +59,8 @@ bool DigestFrontier::AddWritten(storage::ByteRange range) {
 
 absl::StatusOr<bool> DigestFrontier::CatchUp(storage::BlobWriter& writer,
                                              int64_t limit) {
-  const auto buffer = std::make_unique<char[]>(kReadBackBytes);
+  std::unique_ptr<char[]> buffer;
+  int64_t buffer_size = 0;
   for (int64_t done = 0;;) {
     int64_t position = 0;
     int64_t size = 0;
@@ -80,6 +81,13 @@ absl::StatusOr<bool> DigestFrontier::CatchUp(storage::BlobWriter& writer,
     }
     absl::StatusOr<size_t> read = size;
     if (sha256_.has_value() || sha1_.has_value()) {
+      if (buffer_size < size) {
+        // Only where there is something to read, no more than that, and not
+        // filled with zeros: every file comes here at its end, and a whole
+        // buffer costs a small one about as much as its digests.
+        buffer = std::make_unique_for_overwrite<char[]>(size);
+        buffer_size = size;
+      }
       read = writer.ReadAt(position, buffer.get(), size);
     }
     if (read.ok() && *read == 0) {

@@ -99,6 +99,31 @@ TEST(DigestFrontierTest, SaysThatMoreWaitsBeyondItsLimit) {
   EXPECT_EQ(frontier.Finish().sha256, Sha256Hex(bytes));
 }
 
+TEST(DigestFrontierTest, ReadsBackMoreThanWasThereWhenItBegan) {
+  const std::string bytes = AperiodicBytes(300'000, 6);
+  DigestFrontier frontier(/*with_sha1=*/true);
+  // Tells of all other bytes while the first ten are read.
+  class GrowingWriter : public MemoryWriter {
+   public:
+    GrowingWriter(const std::string& bytes, DigestFrontier& frontier)
+        : MemoryWriter(bytes), frontier_(frontier) {}
+    absl::StatusOr<size_t> ReadAt(int64_t offset, char* buffer,
+                                  size_t size) override {
+      frontier_.AddWritten({10, 300'000});
+      return MemoryWriter::ReadAt(offset, buffer, size);
+    }
+
+   private:
+    DigestFrontier& frontier_;
+  };
+  GrowingWriter writer(bytes, frontier);
+  frontier.AddWritten({0, 10});
+  EXPECT_THAT(frontier.CatchUp(writer, 1 << 20),
+              absl_testing::IsOkAndHolds(false));
+  EXPECT_EQ(frontier.position(), 300'000);
+  EXPECT_EQ(frontier.Finish().sha256, Sha256Hex(bytes));
+}
+
 TEST(DigestFrontierTest, FailsWhenBytesCannotBeReadBack) {
   MemoryWriter writer("");
   DigestFrontier frontier(/*with_sha1=*/false);
