@@ -1,12 +1,20 @@
 // The worker's engine with its storage, fed a list of URLs.
 //
 //   bimbackup-dataplane-bench LIST STORAGE DIGESTS SLOTS
+//   bimbackup-dataplane-bench COUNT SIZE
 //
 // LIST holds a line "URL SIZE SHA1" for each file ("-" for no SHA-1); STORAGE
 // is a folder, which is made into a storage; DIGESTS is "digests" or "sizes".
 // The transfers go the way that leases go: at most twice as many as there are
 // slots are in the engine. Prints the files and bytes stored and the seconds
 // from the first request to the last commit.
+//
+// With COUNT and SIZE: prints the CPU seconds that SHA-256 and SHA-1 of so
+// many files of so many bytes take by themselves, on one core. Each file's
+// digests are begun and ended, as the engine must, and the bytes come in
+// pieces as large as the transport's buffer.
+
+#include <time.h>
 
 #include <cstdint>
 #include <cstdio>
@@ -25,6 +33,7 @@
 #include "clients/http/host_policy.h"
 #include "clients/storage/storage.h"
 #include "services/common/clock.h"
+#include "services/common/digest.h"
 #include "services/common/mutex.h"
 #include "services/common/process.h"
 #include "services/common/random.h"
@@ -127,12 +136,44 @@ int Fail(absl::string_view what, const absl::Status& status) {
   return 1;
 }
 
+double ProcessCpuSeconds() {
+  timespec spent = {};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &spent);
+  return static_cast<double>(spent.tv_sec) + spent.tv_nsec * 1e-9;
+}
+
+int PrintDigestCost(int64_t count, int64_t size) {
+  const std::string piece(http::CurlTransportOptions().buffer_bytes, 'x');
+  const double started = ProcessCpuSeconds();
+  for (int64_t file = 0; file < count; ++file) {
+    Digest sha256(DigestKind::kSha256);
+    Digest sha1(DigestKind::kSha1);
+    for (int64_t left = size; left > 0;) {
+      const absl::string_view bytes =
+          absl::string_view(piece).substr(0, static_cast<size_t>(left));
+      sha256.Update(bytes);
+      sha1.Update(bytes);
+      left -= static_cast<int64_t>(bytes.size());
+    }
+    if (sha256.FinishHex().empty() || sha1.FinishHex().empty()) return 1;
+  }
+  std::printf("{\"cpu_seconds\": %.4f}\n", ProcessCpuSeconds() - started);
+  return 0;
+}
+
 int Main(int argc, char** argv) {
+  int64_t count = 0;
+  int64_t size = 0;
+  if (argc == 3 && absl::SimpleAtoi(argv[1], &count) &&
+      absl::SimpleAtoi(argv[2], &size)) {
+    return PrintDigestCost(count, size);
+  }
   int slots = 0;
   if (argc != 5 || !absl::SimpleAtoi(argv[4], &slots) || slots < 1) {
     std::fprintf(stderr,
                  "usage: bimbackup-dataplane-bench LIST STORAGE "
-                 "digests|sizes SLOTS\n");
+                 "digests|sizes SLOTS\n"
+                 "       bimbackup-dataplane-bench COUNT SIZE\n");
     return 2;
   }
   PrepareProcess();
