@@ -30,6 +30,14 @@ function(bimbackup_binary name)
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} bimbackup_flags)
 endfunction()
 
+# bimbackup_apart(SOURCE ...): sources that a build with CMAKE_UNITY_BUILD does
+# not join with the others of their target, since names in their unnamed
+# namespaces stand in another source, too.
+function(bimbackup_apart)
+  set_source_files_properties(${ARGN} PROPERTIES
+    SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
 # bimbackup_test(NAME SOURCES ... [DEPS ...] [TIMEOUT seconds] [LABELS ...]):
 # a GoogleTest executable in test/, known to ctest.
 function(bimbackup_test name)
