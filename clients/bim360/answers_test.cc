@@ -338,8 +338,31 @@ TEST(ParseTimestampTest, TakesZeroToSevenFractionalDigits) {
   EXPECT_EQ(ParseTimestamp("2022-05-06T10:27:50+02:00"), time);
   EXPECT_EQ(ParseTimestamp("2022-05-06T08:27:50.1"),
             time + absl::Milliseconds(100));
+  EXPECT_EQ(ParseTimestamp("2022-05-06T08:27:50.123456789Z"),
+            time + absl::Nanoseconds(123456789));
   EXPECT_EQ(ParseTimestamp("yesterday"), absl::InfinitePast());
   EXPECT_EQ(ParseTimestamp(""), absl::InfinitePast());
+}
+
+TEST(ParseTimestampTest, ReadsUtcAsAbseilReadsIt) {
+  for (const char* text :
+       {"1970-01-01T00:00:00Z",    "1969-12-31T23:59:59.9Z",
+        "0000-01-01T00:00:00Z",    "9999-12-31T23:59:59.9999999Z",
+        "2024-02-29T12:00:00Z",    "2023-02-29T12:00:00Z",
+        "2022-13-01T00:00:00Z",    "2022-00-01T00:00:00Z",
+        "2022-01-00T00:00:00Z",    "2022-01-01T24:00:00Z",
+        "2022-01-01T00:60:00Z",    "2022-06-30T23:59:60Z",
+        "2022-06-30T23:59:61Z",    "2022-01-01T00:00:00.Z",
+        "2022-01-01T00:00:00,5Z",  "2022-01-01T00:00:00.5z",
+        "2022-01-01T00:00:00.5 Z", "2022-1-01T00:00:00Z",
+        "+022-01-01T00:00:00Z",    "2022-01-01 00:00:00Z",
+        "2022-01-01T00:00Z"}) {
+    absl::Time expected;
+    if (!absl::ParseTime(absl::RFC3339_full, text, &expected, nullptr)) {
+      expected = absl::InfinitePast();
+    }
+    EXPECT_EQ(ParseTimestamp(text), expected) << text;
+  }
 }
 
 }  // namespace

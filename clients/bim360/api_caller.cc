@@ -127,8 +127,11 @@ absl::StatusOr<http::Response> ApiCaller::Fetch(const ApiCall& call,
     request.headers.emplace_back("Authorization",
                                  absl::StrCat("Bearer ", token.Reveal()));
   }
-  const std::string line =
-      absl::StrCat(request.method, " ", WithoutQuery(request.url));
+  // Of what is to be logged, if at all.
+  std::string line;
+  if (spdlog::should_log(spdlog::level::debug)) {
+    line = absl::StrCat(request.method, " ", WithoutQuery(request.url));
+  }
   const absl::Duration start = clock_.Monotonic();
   http::TransferId running = 0;
   std::optional<std::stop_callback<std::function<void()>>> on_cancel;
@@ -142,10 +145,12 @@ absl::StatusOr<http::Response> ApiCaller::Fetch(const ApiCall& call,
         if (cancelled_) transport_.Cancel(id);
       });
   on_cancel.reset();
-  spdlog::debug("{}: {} in {} ms", line,
-                response.ok() ? absl::StrCat("HTTP ", response->status)
-                              : response.status().ToString(),
-                absl::ToInt64Milliseconds(clock_.Monotonic() - start));
+  if (!line.empty()) {
+    spdlog::debug("{}: {} in {} ms", line,
+                  response.ok() ? absl::StrCat("HTTP ", response->status)
+                                : response.status().ToString(),
+                  absl::ToInt64Milliseconds(clock_.Monotonic() - start));
+  }
   MutexLock lock(mutex_);
   running_.erase(running);
   if (cancelled_ || call.cancel.stop_requested()) return Cancelled();
@@ -165,13 +170,17 @@ void ApiCaller::Throttle(const ApiCall& call, const http::Response& response) {
 
 void ApiCaller::NoteDate(const http::Response& response) {
   const auto header = http::FindHeader(response.headers, "Date");
-  absl::Time date;
-  if (!header ||
-      !absl::ParseTime("%a, %d %b %Y %H:%M:%S GMT", *header, &date, nullptr)) {
-    return;
-  }
+  if (!header) return;
   MutexLock lock(mutex_);
-  clock_skew_ = date - clock_.Now();
+  // All answers of a second bear the same, and reading it takes long.
+  if (*header != date_text_) {
+    if (!absl::ParseTime("%a, %d %b %Y %H:%M:%S GMT", *header, &date_,
+                         nullptr)) {
+      return;
+    }
+    date_text_ = std::string(header->data(), header->size());
+  }
+  clock_skew_ = date_ - clock_.Now();
 }
 
 absl::Status ApiCaller::WaitBeforeRetry(int attempt,

@@ -93,6 +93,9 @@ class ApiCaller {
   bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
   std::set<http::TransferId> running_ ABSL_GUARDED_BY(mutex_);
   std::optional<absl::Duration> clock_skew_ ABSL_GUARDED_BY(mutex_);
+  // The latest Date header that could be read, and what it says.
+  std::string date_text_ ABSL_GUARDED_BY(mutex_);
+  absl::Time date_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace bimbackup::bim360

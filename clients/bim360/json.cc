@@ -3,15 +3,53 @@
 #include <cstdint>
 #include <iterator>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "services/common/excerpt.h"
+#include "services/common/mutex.h"
 
 namespace bimbackup::bim360 {
 namespace {
 
 constexpr size_t kMaxDepth = 64;
+
+// A parser's memory is some 15 times as large as what it reads, so only a few
+// of them are kept, and none that has read an unusually large answer.
+constexpr size_t kMaxKeptParsers = 4;
+constexpr size_t kMaxKeptCapacity = 1 << 20;
+
+// Parsers that are not in use, with their memory, which each answer would else
+// have anew and cold. Thread-safe.
+class ParserPool {
+ public:
+  std::unique_ptr<simdjson::dom::parser> Take() {
+    MutexLock lock(mutex_);
+    if (kept_.empty()) return std::make_unique<simdjson::dom::parser>();
+    std::unique_ptr<simdjson::dom::parser> parser = std::move(kept_.back());
+    kept_.pop_back();
+    return parser;
+  }
+
+  void Return(std::unique_ptr<simdjson::dom::parser> parser) {
+    if (parser->capacity() > kMaxKeptCapacity) return;
+    MutexLock lock(mutex_);
+    if (kept_.size() < kMaxKeptParsers) kept_.push_back(std::move(parser));
+  }
+
+ private:
+  Mutex mutex_;
+  std::vector<std::unique_ptr<simdjson::dom::parser>> kept_
+      ABSL_GUARDED_BY(mutex_);
+};
+
+ParserPool& Parsers() {
+  // Never destroyed: a thread may still parse while the process ends.
+  static auto* const pool = new ParserPool();
+  return *pool;
+}
 
 // The code unit of the "\uXXXX" at `at`; -1 where none stands.
 int EscapeAt(absl::string_view json, size_t at) {
@@ -50,14 +88,22 @@ std::string ReplaceLoneSurrogates(absl::string_view json) {
 
 }  // namespace
 
+JsonDocument::JsonDocument() : parser_(Parsers().Take()) {}
+
+JsonDocument::~JsonDocument() { Parsers().Return(std::move(parser_)); }
+
 absl::Status JsonDocument::Parse(absl::string_view json) {
-  simdjson::error_code error = parser_.allocate(json.size(), kMaxDepth);
+  simdjson::error_code error = simdjson::SUCCESS;
+  // Whatever the parser allocates later is for the depth of the first time.
+  if (parser_->max_depth() != kMaxDepth) {
+    error = parser_->allocate(json.size(), kMaxDepth);
+  }
   if (error == simdjson::SUCCESS) {
-    error = parser_.parse(json.data(), json.size()).get(root_);
+    error = parser_->parse(json.data(), json.size()).get(root_);
   }
   if (error == simdjson::STRING_ERROR) {
     const std::string text = ReplaceLoneSurrogates(json);
-    error = parser_.parse(text).get(root_);
+    error = parser_->parse(text).get(root_);
   }
   if (error == simdjson::SUCCESS) return absl::OkStatus();
   return absl::DataLossError(
@@ -76,11 +122,15 @@ std::optional<JsonValue> Find(JsonValue value, JsonPath path) {
   return value;
 }
 
-std::string FindString(JsonValue value, JsonPath path) {
+std::string_view FindText(JsonValue value, JsonPath path) {
   const auto found = Find(value, path);
   std::string_view text;
   if (!found || found->get_string().get(text) != simdjson::SUCCESS) return "";
-  return std::string(text);
+  return text;
+}
+
+std::string FindString(JsonValue value, JsonPath path) {
+  return std::string(FindText(value, path));
 }
 
 bool FindBool(JsonValue value, JsonPath path) {

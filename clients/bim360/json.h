@@ -5,8 +5,10 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -19,6 +21,11 @@ using JsonValue = simdjson::dom::element;
 // A parsed document. Values point into it.
 class JsonDocument {
  public:
+  JsonDocument();
+  JsonDocument(const JsonDocument&) = delete;
+  JsonDocument& operator=(const JsonDocument&) = delete;
+  ~JsonDocument();
+
   // DATA_LOSS for what is no JSON, or nested deeper than any answer of
   // Autodesk's. Lone surrogates, which old file names may hold, become
   // replacement characters.
@@ -27,7 +34,7 @@ class JsonDocument {
   JsonValue root() const { return root_; }
 
  private:
-  simdjson::dom::parser parser_;
+  std::unique_ptr<simdjson::dom::parser> parser_;
   JsonValue root_;
 };
 
@@ -37,7 +44,10 @@ using JsonPath = std::initializer_list<const char*>;
 // or not an object on the way.
 std::optional<JsonValue> Find(JsonValue value, JsonPath path);
 
-// The string at `path`; empty where there is none.
+// The string at `path`, within the document; empty where there is none.
+std::string_view FindText(JsonValue value, JsonPath path);
+
+// The same, as a copy.
 std::string FindString(JsonValue value, JsonPath path);
 
 // False where there is none.
