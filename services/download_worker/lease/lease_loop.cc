@@ -15,10 +15,10 @@ constexpr absl::Duration kLookInterval = absl::Seconds(1);
 // How long after a drain's grace the last results may take.
 constexpr absl::Duration kFarewellTime = absl::Seconds(5);
 
-// Transfers that a worker keeps for each of its slots, so that its queue
-// stays ahead of it; and the least for small workers, a batch.
-int Capacity(const engine::DownloadEngine& engine) {
-  return std::max(2 * engine.slots(), engine.slots() + 32);
+// Transfers that have ended so far.
+int64_t Ended(const engine::DownloadEngine& engine) {
+  const engine::EngineTotals totals = engine.totals();
+  return totals.stored + totals.failed;
 }
 
 }  // namespace
@@ -175,7 +175,9 @@ SyncRequest LeaseLoop::BuildRequest() {
   SyncRequest request;
   request.bytes_received = engine_.totals().bytes_received;
   request.storage_problem = engine_.storage_problem();
-  const int capacity = Capacity(engine_);
+  const int slots = engine_.slots();
+  const int capacity =
+      slots + lookahead_.Transfers(Ended(engine_), clock_.Monotonic(), slots);
   MutexLock lock(mutex_);
   request.results = book_.NextResults();
   for (const LeaseKey& key : book_.HeldBeside(request.results)) {

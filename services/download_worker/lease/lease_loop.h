@@ -20,6 +20,7 @@
 #include "services/common/random.h"
 #include "services/download_worker/engine/download_engine.h"
 #include "services/download_worker/lease/lease_book.h"
+#include "services/download_worker/lease/lookahead.h"
 #include "services/download_worker/lease/worker_pool.h"
 
 namespace bimbackup::worker_lease {
@@ -127,6 +128,7 @@ class LeaseLoop {
   absl::Duration lease_life_ = absl::Seconds(60);
   int64_t max_bandwidth_ = 0;
   int failures_ = 0;
+  Lookahead lookahead_;
   std::thread thread_;
 };
 

@@ -151,7 +151,7 @@ TEST_F(LeaseLoopTest, SaysHelloWithoutBeingHeldAndAsksForWork) {
   StartLoop();
   const SyncRequest hello = pool_.AwaitAny();
   EXPECT_FALSE(hello.may_hold);
-  EXPECT_EQ(hello.free_slots, 36);
+  EXPECT_EQ(hello.free_slots, 5);
   pool_.Answer(SyncResponse());
   EXPECT_TRUE(pool_.AwaitAny().may_hold);
   EXPECT_TRUE(loop_->connection().connected);
@@ -189,7 +189,7 @@ TEST_F(LeaseLoopTest, NamesWhatItHolds) {
   const SyncRequest call = pool_.Await(MayBeHeld);
   ASSERT_EQ(call.held.size(), 1u);
   EXPECT_EQ(call.held[0].key, (LeaseKey{1, 101}));
-  EXPECT_EQ(call.free_slots, 35);
+  EXPECT_EQ(call.free_slots, 4);
 }
 
 TEST_F(LeaseLoopTest, TakesAGrantThatComesTwiceOnce) {
