@@ -1,61 +1,92 @@
 #include "services/coordinator/catalog/group_commit.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace bimbackup::catalog {
 namespace {
 
-// Bounds a transaction, and so how long the first of a batch waits.
+// Bound a transaction, and so how long whoever comes meanwhile waits.
 constexpr size_t kMaxBatch = 64;
+constexpr absl::Duration kMaxTime = absl::Milliseconds(10);
 
 }  // namespace
 
-GroupCommit::GroupCommit(std::unique_ptr<Database> database)
-    : database_(std::move(database)) {}
+GroupCommit::GroupCommit(std::unique_ptr<Database> database, Clock& clock)
+    : database_(std::move(database)), clock_(clock) {}
 
-absl::Status GroupCommit::Commit(const Operation& operation) {
+absl::Status GroupCommit::Commit(const Operation& operation, Urgency urgency) {
   Waiter self;
   self.operation = &operation;
-  std::vector<Waiter*> batch;
+  self.urgency = urgency;
   {
     MutexLock lock(mutex_);
-    queue_.push_back(&self);
-    while (!self.done && queue_.front() != &self) self.changed.Wait(mutex_);
+    (urgency == Urgency::kUrgent ? urgent_ : others_).push_back(&self);
+    while (!self.done && (running_ || First() != &self)) {
+      self.changed.Wait(mutex_);
+    }
     if (self.done) return self.status;
-    batch.assign(queue_.begin(),
-                 queue_.begin() + std::min(queue_.size(), kMaxBatch));
+    running_ = true;
+    TakeFirst(/*urgent_only=*/false);
   }
-  RunBatch(batch);
+  const std::vector<Waiter*> batch = RunBatch(&self);
   MutexLock lock(mutex_);
-  queue_.erase(queue_.begin(), queue_.begin() + batch.size());
   for (Waiter* waiter : batch) {
     waiter->done = true;
     if (waiter != &self) waiter->changed.NotifyOne();
   }
-  if (!queue_.empty()) queue_.front()->changed.NotifyOne();
+  running_ = false;
+  if (Waiter* const next = First()) next->changed.NotifyOne();
   return self.status;
 }
 
-void GroupCommit::RunBatch(const std::vector<Waiter*>& batch) {
-  const absl::Status status = RunTransaction(batch);
-  if (status.ok()) return;
+int GroupCommit::waiting() const {
+  MutexLock lock(mutex_);
+  return static_cast<int>(urgent_.size() + others_.size());
+}
+
+GroupCommit::Waiter* GroupCommit::First() const {
+  if (!urgent_.empty()) return urgent_.front();
+  return others_.empty() ? nullptr : others_.front();
+}
+
+GroupCommit::Waiter* GroupCommit::TakeFirst(bool urgent_only) {
+  if (urgent_only && urgent_.empty()) return nullptr;
+  Waiter* const first = First();
+  if (first != nullptr) (urgent_.empty() ? others_ : urgent_).pop_front();
+  return first;
+}
+
+std::vector<GroupCommit::Waiter*> GroupCommit::RunBatch(Waiter* first) {
+  std::vector<Waiter*> batch = {first};
+  const absl::Status status = RunTransaction(batch, /*gather=*/true);
+  if (status.ok()) return batch;
   if (batch.size() == 1 || absl::IsResourceExhausted(status)) {
     for (Waiter* waiter : batch) waiter->status = status;
-    return;
+    return batch;
   }
   // One of them spoilt it for all: each gets its own answer.
   for (Waiter* waiter : batch) {
-    const absl::Status own = RunTransaction({waiter});
+    std::vector<Waiter*> alone = {waiter};
+    const absl::Status own = RunTransaction(alone, /*gather=*/false);
     if (!own.ok()) waiter->status = own;
   }
+  return batch;
 }
 
-absl::Status GroupCommit::RunTransaction(const std::vector<Waiter*>& batch) {
+absl::Status GroupCommit::RunTransaction(std::vector<Waiter*>& batch,
+                                         bool gather) {
+  const absl::Duration full = clock_.Monotonic() + kMaxTime;
   Run(*database_, "BEGIN IMMEDIATE");
   WriteBatch writes(*database_);
-  for (Waiter* waiter : batch) {
-    waiter->status = (*waiter->operation)(writes);
+  bool urgent = false;
+  for (size_t i = 0; i < batch.size(); ++i) {
+    batch[i]->status = (*batch[i]->operation)(writes);
+    urgent = urgent || batch[i]->urgency == Urgency::kUrgent;
+    if (!gather || batch.size() == kMaxBatch || clock_.Monotonic() >= full) {
+      continue;
+    }
+    MutexLock lock(mutex_);
+    if (Waiter* const next = TakeFirst(urgent)) batch.push_back(next);
   }
   writes.Flush();
   Run(*database_, "COMMIT");

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "services/common/clock.h"
 #include "services/common/mutex.h"
 #include "services/coordinator/catalog/sqlite_database.h"
 #include "services/coordinator/catalog/write_batch.h"
@@ -16,8 +17,8 @@
 namespace bimbackup::catalog {
 
 // The one writer. Whoever comes first runs, in one transaction, what all who
-// came meanwhile want written; there is no thread of its own, and no more in
-// the queue than there are callers. Thread-safe.
+// came meanwhile want written, for some milliseconds; there is no thread of
+// its own, and no more in the queues than there are callers. Thread-safe.
 class GroupCommit {
  public:
   // Changes the database. May be run again after a transaction that failed.
@@ -25,28 +26,48 @@ class GroupCommit {
   // database stick to the connection and need not be looked at.
   using Operation = std::function<absl::Status(WriteBatch&)>;
 
-  explicit GroupCommit(std::unique_ptr<Database> database);
+  // What is urgent goes before what is not, and into the transaction that is
+  // under way, which then takes nothing else. For few callers.
+  enum class Urgency { kNormal, kUrgent };
+
+  // `clock` outlives this.
+  GroupCommit(std::unique_ptr<Database> database, Clock& clock);
 
   // Runs `operation` in a transaction; returns when that is committed or
   // rolled back, with the operation's status or the transaction's.
-  absl::Status Commit(const Operation& operation);
+  absl::Status Commit(const Operation& operation,
+                      Urgency urgency = Urgency::kNormal);
+
+  // Callers whose operation has not been begun.
+  int waiting() const;
 
  private:
   struct Waiter {
     const Operation* operation = nullptr;
+    Urgency urgency = Urgency::kNormal;
     absl::Status status;
     bool done = false;
     CondVar changed;
   };
 
-  void RunBatch(const std::vector<Waiter*>& batch);
-  absl::Status RunTransaction(const std::vector<Waiter*>& batch);
+  // The first of those who wait, who goes on when nobody runs; null for none.
+  Waiter* First() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Null where nobody waits, or only what is not urgent where `urgent_only`.
+  Waiter* TakeFirst(bool urgent_only) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Runs what `first` wants, with what others want; returns all of them.
+  std::vector<Waiter*> RunBatch(Waiter* first) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Runs the batch, to which it adds who waits where it is to `gather`.
+  absl::Status RunTransaction(std::vector<Waiter*>& batch, bool gather)
+      ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Used by the waiter at the head of the queue.
+  // Used by whoever runs.
   const std::unique_ptr<Database> database_;
+  Clock& clock_;
 
-  Mutex mutex_;
-  std::deque<Waiter*> queue_ ABSL_GUARDED_BY(mutex_);
+  mutable Mutex mutex_;
+  bool running_ ABSL_GUARDED_BY(mutex_) = false;
+  std::deque<Waiter*> urgent_ ABSL_GUARDED_BY(mutex_);
+  std::deque<Waiter*> others_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace bimbackup::catalog

@@ -18,6 +18,11 @@ namespace bimbackup::catalog {
 int64_t UrnHash(absl::string_view urn);
 int64_t IdHash(int64_t project, absl::string_view id);
 
+// Readies a connection that writes objects. The hashes of the newest ones are
+// kept in a table in its memory, which is filled here, and are moved to the
+// file many at a time. With it comes the view `urn_hashes` of all of them.
+void PrepareObjectHashes(Database& database);
+
 // A row of `objects`.
 struct ObjectRow {
   int64_t pk = 0;
@@ -25,11 +30,18 @@ struct ObjectRow {
   bool stored = false;
   // The backup that made its newest transfer; 0 for none.
   BackupNumber asked = 0;
+  // The transfer that was promised when the row was made; 0 for none.
+  int64_t promised = 0;
 };
 
 // The object of this URN, which is made where there is none.
 ObjectRow FindOrAddObject(WriteBatch& batch, absl::string_view urn,
                           std::optional<int64_t> size);
+
+// As FindOrAddObject. One that is made says at once that this backup has asked
+// for it: EnsureTransfer() must follow.
+ObjectRow FindOrPlanObject(WriteBatch& batch, BackupNumber backup,
+                           absl::string_view urn, std::optional<int64_t> size);
 
 // Makes a transfer of the object in this backup, unless it is stored or has
 // one.

@@ -243,7 +243,20 @@ UPDATE folders SET id_hash = (project << 40) | (id_hash & 0xffffffffff);
 UPDATE files SET item_hash = (project << 40) | (item_hash & 0xffffffffff);
 )sql";
 
-constexpr const char* kSteps[kSchemaVersion] = {kStep1, kStep2, kStep3, kStep4};
+// object_hashes: the objects up to the number that the setting hashed_objects
+//   holds. Those of newer ones are kept in memory, object_writer.h says how:
+//   in a table of the file, each commit would write most of its pages.
+constexpr char kStep5[] = R"sql(
+DROP VIEW urn_hashes;
+INSERT INTO object_hashes SELECT urn_hash, object FROM new_object_hashes
+  ORDER BY urn_hash;
+DROP TABLE new_object_hashes;
+INSERT INTO settings(name, value)
+  SELECT 'hashed_objects', IFNULL(MAX(pk), 0) FROM objects;
+)sql";
+
+constexpr const char* kSteps[kSchemaVersion] = {kStep1, kStep2, kStep3, kStep4,
+                                                kStep5};
 
 }  // namespace
 

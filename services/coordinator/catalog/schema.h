@@ -12,7 +12,7 @@
 namespace bimbackup::catalog {
 
 // The newest version, which is the number of steps.
-inline constexpr int kSchemaVersion = 4;
+inline constexpr int kSchemaVersion = 5;
 
 // What leads from version `version` - 1 to `version`; 1 starts from nothing.
 const char* SchemaStep(int version);

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "services/common/status_macros.h"
+#include "services/coordinator/catalog/object_writer.h"
 #include "services/coordinator/catalog/schema.h"
 #include "services/coordinator/catalog/sqlite_catalog_impl.h"
 
@@ -35,7 +36,7 @@ SqliteCatalogImpl::SqliteCatalogImpl(std::unique_ptr<StateLock> lock,
       random_(random),
       lock_(std::move(lock)),
       checkpointer_(std::move(checkpointer)),
-      writer_(std::move(writer)),
+      writer_(std::move(writer), clock),
       readers_(std::move(readers)),
       path_(std::move(path)) {}
 
@@ -50,6 +51,7 @@ absl::StatusOr<std::unique_ptr<Catalog>> SqliteCatalog::Open(
   const int64_t cache_kib = options.cache_bytes / 1024;
   writer->Execute(kWriterPragmas);
   writer->Execute(absl::StrCat("PRAGMA cache_size = -", cache_kib / 2).c_str());
+  PrepareObjectHashes(*writer);
   ABSL_RETURN_IF_ERROR(writer->TakeStatus());
   ABSL_ASSIGN_OR_RETURN(
       std::unique_ptr<ReaderPool> readers,

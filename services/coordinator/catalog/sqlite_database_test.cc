@@ -1,13 +1,10 @@
 #include "services/coordinator/catalog/sqlite_database.h"
 
-#include <atomic>
-#include <thread>
 #include <utility>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "services/common/status_matchers.h"
-#include "services/coordinator/catalog/group_commit.h"
 
 namespace bimbackup::catalog {
 namespace {
@@ -49,35 +46,6 @@ TEST(DatabaseTest, ValuesComeBackAsTheyWere) {
   EXPECT_EQ(query.OptionalInt(2), std::nullopt);
   EXPECT_EQ(query.Text(3), bytes);
   EXPECT_EQ(query.Text(4), "text");
-}
-
-TEST(GroupCommitTest, OneThatFailsSpoilsNoOther) {
-  ASSERT_OK_AND_ASSIGN(auto database,
-                       Database::Open(":memory:", Database::Mode::kReadWrite));
-  database->Execute("CREATE TABLE t(x UNIQUE); INSERT INTO t VALUES(0)");
-  GroupCommit writer(std::move(database));
-  std::vector<std::thread> threads;
-  std::atomic<int> failed = 0;
-  for (int t = 0; t < 16; ++t) {
-    threads.emplace_back([&, t] {
-      for (int i = 0; i < 20; ++i) {
-        const int value = i == 7 ? 0 : t * 100 + i + 1;
-        const absl::Status status = writer.Commit([&](WriteBatch& batch) {
-          catalog::Run(batch.database(), "INSERT INTO t VALUES(?)", value);
-          return absl::OkStatus();
-        });
-        if (!status.ok()) ++failed;
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(failed, 16);
-  int64_t rows = 0;
-  EXPECT_OK(writer.Commit([&](WriteBatch& batch) {
-    rows = ReadInt(batch.database(), 0, "SELECT COUNT(*) FROM t");
-    return absl::OkStatus();
-  }));
-  EXPECT_EQ(rows, 1 + 16 * 19);
 }
 
 }  // namespace

@@ -139,15 +139,18 @@ absl::StatusOr<TransferRecord> SqliteCatalogImpl::GetTransfer(
   return std::move(records[0]);
 }
 
+// Workers wait for both, the crawl for its pages.
 absl::Status SqliteCatalogImpl::RecordLeases(
     const std::vector<LeaseRecord>& leases) {
-  return writer_.Commit([&](WriteBatch& batch) {
-    for (const LeaseRecord& lease : leases) {
-      Run(batch.database(), kLease, lease.transfer_id, lease.epoch,
-          lease.worker_id);
-    }
-    return absl::OkStatus();
-  });
+  return writer_.Commit(
+      [&](WriteBatch& batch) {
+        for (const LeaseRecord& lease : leases) {
+          Run(batch.database(), kLease, lease.transfer_id, lease.epoch,
+              lease.worker_id);
+        }
+        return absl::OkStatus();
+      },
+      GroupCommit::Urgency::kUrgent);
 }
 
 absl::StatusOr<std::vector<LeaseRecord>> SqliteCatalogImpl::ListLeases(
@@ -164,11 +167,13 @@ absl::StatusOr<std::vector<LeaseRecord>> SqliteCatalogImpl::ListLeases(
 
 absl::Status SqliteCatalogImpl::ApplyUpdates(
     BackupNumber /*backup*/, const std::vector<TransferUpdate>& updates) {
-  return writer_.Commit([&](WriteBatch& batch) {
-    for (const TransferUpdate& update : updates) ApplyUpdate(batch, update);
-    MaybeCrash("catalog.results_commit");
-    return absl::OkStatus();
-  });
+  return writer_.Commit(
+      [&](WriteBatch& batch) {
+        for (const TransferUpdate& update : updates) ApplyUpdate(batch, update);
+        MaybeCrash("catalog.results_commit");
+        return absl::OkStatus();
+      },
+      GroupCommit::Urgency::kUrgent);
 }
 
 absl::StatusOr<int64_t> SqliteCatalogImpl::CountOpen(BackupNumber backup) {

@@ -43,8 +43,7 @@ constexpr char kGiveUpBlob[] =
 
 constexpr char kFailObject[] = "UPDATE objects SET failure = ?2 WHERE pk = ?1";
 
-constexpr char kListProjects[] = R"sql(
-SELECT project, COUNT(*) FROM files WHERE object = ? GROUP BY project)sql";
+constexpr char kListProjects[] = "SELECT project FROM files WHERE object = ?";
 
 constexpr char kReadFile[] =
     "SELECT folder, name, item_id FROM files WHERE pk = ?";
@@ -124,8 +123,7 @@ void MarkProjects(WriteBatch& batch, int64_t object, int64_t bytes_more) {
   Query query(batch.database(), kListProjects, object);
   while (query.Next()) {
     batch.MarkChanged(query.Int(0));
-    batch.AddTotals(query.Int(0), /*folders=*/0, /*files=*/0,
-                    bytes_more * query.Int(1));
+    batch.AddTotals(query.Int(0), /*folders=*/0, /*files=*/0, bytes_more);
   }
 }
 

@@ -93,7 +93,8 @@ std::optional<TreeWriter::FileRow> TreeWriter::FindFile(
 void TreeWriter::AddFile(const bim360::Item& item, absl::string_view reason) {
   std::optional<ObjectRow> object;
   if (!item.storage_urn.empty()) {
-    object = FindOrAddObject(batch_, item.storage_urn, item.size);
+    object =
+        FindOrPlanObject(batch_, options_.backup, item.storage_urn, item.size);
   }
   Run(database_, kAddFile, folder_.project, folder_.pk,
       IdHash(folder_.project, item.item_id), item.item_id, item.name,
@@ -114,7 +115,8 @@ void TreeWriter::UpdateFile(const FileRow& row, const bim360::Item& item,
   std::optional<ObjectRow> object;
   std::optional<int64_t> object_pk;
   if (!item.storage_urn.empty()) {
-    object = FindOrAddObject(batch_, item.storage_urn, item.size);
+    object =
+        FindOrPlanObject(batch_, options_.backup, item.storage_urn, item.size);
     object_pk = object->pk;
   }
   const std::optional<int64_t> modified = ToStoredTime(item.last_modified);

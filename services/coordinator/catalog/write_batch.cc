@@ -25,6 +25,8 @@ UPDATE projects SET changed =
   THEN 2 ELSE MAX(changed, 1) END
 WHERE pk = ?)sql";
 
+constexpr char kReadNextTransfer[] = "SELECT MAX(id) + 1 FROM transfers";
+
 constexpr char kAddTotals[] = R"sql(
 UPDATE projects SET folders = folders + ?2, files = files + ?3,
   bytes = bytes + ?4
@@ -38,6 +40,13 @@ void WriteBatch::AddTotals(int64_t project, int64_t folders, int64_t files,
   delta.folders += folders;
   delta.files += files;
   delta.bytes += bytes;
+}
+
+int64_t WriteBatch::TakeTransferId() {
+  if (next_transfer_ == 0) {
+    next_transfer_ = ReadInt(database_, 1, kReadNextTransfer);
+  }
+  return next_transfer_++;
 }
 
 void WriteBatch::Flush() {

@@ -29,6 +29,9 @@ class WriteBatch {
   void AddTotals(int64_t project, int64_t folders, int64_t files,
                  int64_t bytes);
 
+  // The id of the transfer that is made next. Nobody else makes any meanwhile.
+  int64_t TakeTransferId();
+
   // Writes what was gathered.
   void Flush();
 
@@ -43,6 +46,8 @@ class WriteBatch {
   Database& database_;
   std::map<BackupNumber, BackupCounters> counters_;
   std::map<int64_t, ProjectDelta> projects_;
+  // 0 before the first is taken.
+  int64_t next_transfer_ = 0;
 };
 
 }  // namespace bimbackup::catalog
