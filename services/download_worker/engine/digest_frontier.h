@@ -8,7 +8,6 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "clients/storage/storage.h"
 #include "services/common/digest.h"
 #include "services/common/mutex.h"
@@ -16,20 +15,19 @@
 
 namespace bimbackup::engine {
 
-// Bytes that arrive at the in-order frontier are digested while they are hot;
-// what arrived ahead of it is remembered as a range and read back once the
-// frontier gets there. Thread-safe; CatchUp() is for one thread at a time.
+// Remembers what was written and reads it back in order, from the page cache
+// for the most part. So whoever writes, which is one thread for all files, is
+// spared the digests, and those of several files go on at once. Thread-safe;
+// CatchUp() and Finish() are for one thread at a time.
 class DigestFrontier {
  public:
   // Without any digest, which only benchmarks want, positions are counted and
   // nothing is read back.
   explicit DigestFrontier(bool with_sha1, bool with_sha256 = true);
 
-  // Tells of bytes that were just written. Returns true when bytes wait to
-  // be read back and no CatchUp() was asked for yet.
-  bool OnWritten(int64_t offset, absl::string_view bytes);
-
-  // Tells of bytes that an earlier attempt wrote. Returns as OnWritten().
+  // Tells of bytes that were written, now or by an earlier attempt. Returns
+  // true when so many wait to be read back that it is worth a CatchUp(), and
+  // none was asked for yet.
   bool AddWritten(storage::ByteRange range);
 
   // Reads back and digests what waits, at most about `limit` bytes. Returns
@@ -50,17 +48,13 @@ class DigestFrontier {
   Digests Finish();
 
  private:
-  void Update(absl::string_view bytes);
-  bool WantsCatchUp() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-
-  // For whoever has set digesting_.
+  // For CatchUp() and Finish().
   std::optional<Digest> sha256_;
   std::optional<Digest> sha1_;
 
   mutable Mutex mutex_;
   int64_t position_ ABSL_GUARDED_BY(mutex_) = 0;
   ByteRangeSet ahead_ ABSL_GUARDED_BY(mutex_);
-  bool digesting_ ABSL_GUARDED_BY(mutex_) = false;
   bool catch_up_asked_ ABSL_GUARDED_BY(mutex_) = false;
 };
 

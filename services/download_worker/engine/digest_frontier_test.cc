@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "services/common/random.h"
+#include "services/common/digest.h"
 #include "services/common/status_matchers.h"
 #include "services/download_worker/engine/fake_origin.h"
 
@@ -47,55 +47,75 @@ class MemoryWriter : public storage::BlobWriter {
   const std::vector<storage::ByteRange> recovered_;
 };
 
-absl::string_view Piece(const std::string& bytes, int64_t begin, int64_t end) {
-  return absl::string_view(bytes).substr(begin, end - begin);
+constexpr int64_t kMiB = 1 << 20;
+
+// Catches up until nothing waits.
+void CatchUp(DigestFrontier& frontier, storage::BlobWriter& writer) {
+  for (bool more = true; more;) {
+    const absl::StatusOr<bool> result = frontier.CatchUp(writer, kMiB);
+    ASSERT_OK(result);
+    more = *result;
+  }
 }
 
-TEST(DigestFrontierTest, DigestsHotWhatComesInOrder) {
+TEST(DigestFrontierTest, DigestsWhatComesInOrder) {
   const std::string bytes = AperiodicBytes(1000, 1);
+  MemoryWriter writer(bytes);
   DigestFrontier frontier(/*with_sha1=*/false);
-  EXPECT_FALSE(frontier.OnWritten(0, Piece(bytes, 0, 400)));
-  EXPECT_FALSE(frontier.OnWritten(400, Piece(bytes, 400, 1000)));
+  frontier.AddWritten({0, 400});
+  CatchUp(frontier, writer);
+  EXPECT_EQ(frontier.position(), 400);
+  frontier.AddWritten({400, 1000});
+  CatchUp(frontier, writer);
   EXPECT_EQ(frontier.position(), 1000);
   const DigestFrontier::Digests digests = frontier.Finish();
   EXPECT_EQ(digests.sha256, Sha256Hex(bytes));
   EXPECT_EQ(digests.sha1, "");
 }
 
-TEST(DigestFrontierTest, ReadsBackWhatCameAheadOnceItIsReached) {
+TEST(DigestFrontierTest, DigestsWhatCameAheadOnceItIsReached) {
   const std::string bytes = AperiodicBytes(1000, 2);
   MemoryWriter writer(bytes);
   DigestFrontier frontier(/*with_sha1=*/true);
-  EXPECT_FALSE(frontier.OnWritten(500, Piece(bytes, 500, 1000)));
+  frontier.AddWritten({500, 1000});
+  CatchUp(frontier, writer);
   EXPECT_EQ(frontier.position(), 0);
-  EXPECT_TRUE(frontier.OnWritten(0, Piece(bytes, 0, 500)));
-  EXPECT_THAT(frontier.CatchUp(writer, 1 << 20),
-              absl_testing::IsOkAndHolds(false));
+  frontier.AddWritten({0, 500});
+  CatchUp(frontier, writer);
   EXPECT_EQ(frontier.position(), 1000);
-  EXPECT_EQ(frontier.Finish().sha256, Sha256Hex(bytes));
+  const DigestFrontier::Digests digests = frontier.Finish();
+  EXPECT_EQ(digests.sha256, Sha256Hex(bytes));
+  Digest sha1(DigestKind::kSha1);
+  sha1.Update(bytes);
+  EXPECT_EQ(digests.sha1, sha1.FinishHex());
+}
+
+TEST(DigestFrontierTest, AsksForACatchUpOnceMuchWaitsInOrder) {
+  DigestFrontier frontier(/*with_sha1=*/false);
+  EXPECT_FALSE(frontier.AddWritten({kMiB, 2 * kMiB}));
+  EXPECT_FALSE(frontier.AddWritten({0, 1000}));
+  EXPECT_TRUE(frontier.AddWritten({1000, kMiB}));
 }
 
 TEST(DigestFrontierTest, AsksForOneCatchUpAtATime) {
-  const std::string bytes = AperiodicBytes(300, 3);
-  MemoryWriter writer(bytes);
+  MemoryWriter writer(AperiodicBytes(3 * kMiB, 3));
   DigestFrontier frontier(/*with_sha1=*/false);
-  EXPECT_TRUE(frontier.AddWritten({0, 100}));
-  EXPECT_FALSE(frontier.AddWritten({100, 200}));
-  EXPECT_THAT(frontier.CatchUp(writer, 1 << 20),
-              absl_testing::IsOkAndHolds(false));
-  EXPECT_TRUE(frontier.AddWritten({200, 300}));
+  EXPECT_TRUE(frontier.AddWritten({0, kMiB}));
+  EXPECT_FALSE(frontier.AddWritten({kMiB, 2 * kMiB}));
+  CatchUp(frontier, writer);
+  EXPECT_TRUE(frontier.AddWritten({2 * kMiB, 3 * kMiB}));
 }
 
 TEST(DigestFrontierTest, SaysThatMoreWaitsBeyondItsLimit) {
-  const std::string bytes = AperiodicBytes(3 << 20, 4);
+  const std::string bytes = AperiodicBytes(3 * kMiB, 4);
   MemoryWriter writer(bytes);
   DigestFrontier frontier(/*with_sha1=*/false);
-  frontier.AddWritten({0, 3 << 20});
-  EXPECT_THAT(frontier.CatchUp(writer, 1 << 20),
-              absl_testing::IsOkAndHolds(true));
-  EXPECT_LT(frontier.position(), 3 << 20);
-  while (*frontier.CatchUp(writer, 1 << 20)) {
-  }
+  frontier.AddWritten({0, 3 * kMiB});
+  EXPECT_THAT(frontier.CatchUp(writer, kMiB), absl_testing::IsOkAndHolds(true));
+  EXPECT_LT(frontier.position(), 3 * kMiB);
+  // Whoever was told goes on; nobody else is asked.
+  EXPECT_FALSE(frontier.AddWritten({0, 3 * kMiB}));
+  CatchUp(frontier, writer);
   EXPECT_EQ(frontier.Finish().sha256, Sha256Hex(bytes));
 }
 
@@ -118,7 +138,7 @@ TEST(DigestFrontierTest, ReadsBackMoreThanWasThereWhenItBegan) {
   };
   GrowingWriter writer(bytes, frontier);
   frontier.AddWritten({0, 10});
-  EXPECT_THAT(frontier.CatchUp(writer, 1 << 20),
+  EXPECT_THAT(frontier.CatchUp(writer, kMiB),
               absl_testing::IsOkAndHolds(false));
   EXPECT_EQ(frontier.position(), 300'000);
   EXPECT_EQ(frontier.Finish().sha256, Sha256Hex(bytes));
@@ -145,14 +165,15 @@ TEST(DigestFrontierTest, AgreesWhateverTheOrderAndTheThreads) {
       std::iota(order.begin(), order.end(), t * kPieces / 4);
       if (t % 2 == 1) std::reverse(order.begin(), order.end());
       for (const int i : order) {
-        frontier.OnWritten(i * kPiece,
-                           Piece(bytes, i * kPiece, (i + 1) * kPiece));
+        frontier.AddWritten({i * kPiece, (i + 1) * kPiece});
       }
     });
   }
-  for (std::thread& thread : threads) thread.join();
-  while (*frontier.CatchUp(writer, 1 << 20)) {
+  for (std::thread& thread : threads) {
+    CatchUp(frontier, writer);
+    thread.join();
   }
+  CatchUp(frontier, writer);
   EXPECT_EQ(frontier.position(), kPieces * kPiece);
   EXPECT_EQ(frontier.Finish().sha256, Sha256Hex(bytes));
 }
@@ -160,11 +181,9 @@ TEST(DigestFrontierTest, AgreesWhateverTheOrderAndTheThreads) {
 TEST(DigestFrontierTest, WithoutDigestsReadsNothingBack) {
   MemoryWriter writer("");
   DigestFrontier frontier(/*with_sha1=*/false, /*with_sha256=*/false);
-  const std::string bytes(1000, 'x');
-  EXPECT_FALSE(frontier.OnWritten(500, Piece(bytes, 500, 1000)));
-  EXPECT_TRUE(frontier.OnWritten(0, Piece(bytes, 0, 500)));
-  EXPECT_THAT(frontier.CatchUp(writer, 1 << 20),
-              absl_testing::IsOkAndHolds(false));
+  frontier.AddWritten({500, 1000});
+  frontier.AddWritten({0, 500});
+  CatchUp(frontier, writer);
   EXPECT_EQ(frontier.position(), 1000);
   EXPECT_EQ(frontier.Finish().sha256, "");
 }

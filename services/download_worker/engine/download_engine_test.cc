@@ -1,6 +1,7 @@
 #include "services/download_worker/engine/download_engine.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -12,9 +13,33 @@
 namespace bimbackup::engine {
 namespace {
 
-using DownloadEngineTest = EngineFixture;
-
 constexpr int64_t kLarge = 200'000;
+// So large that it is digested while it arrives.
+constexpr int64_t kDigestedEarly = 3'000'000;
+
+class DownloadEngineTest : public EngineFixture {
+ protected:
+  // Whole files by one request each.
+  static EngineOptions WithoutParts() {
+    EngineOptions options = QuickOptions();
+    options.parts.split_from = 2 * kDigestedEarly;
+    return options;
+  }
+
+  // Answers the first `times` requests whose Range is `range`, none if empty.
+  void Inject(absl::string_view range, int status, const std::string& body,
+              int times) {
+    http::FakeTransport::Answer answer;
+    answer.response.status = status;
+    answer.response.body = body;
+    origin_.transport().AddRule(
+        [range = std::string(range)](const http::Request& request) {
+          return http::FindHeader(request.headers, "Range").value_or("") ==
+                 range;
+        },
+        std::move(answer), times);
+  }
+};
 
 TEST_F(DownloadEngineTest, StoresASmallFileWithOneRequest) {
   const std::string bytes = AperiodicBytes(1000, 1);
@@ -99,6 +124,57 @@ TEST_F(DownloadEngineTest, StoresManyFilesOfAllSizes) {
     ExpectStored(Wait(handles[i]), contents[i]);
   }
   EXPECT_TRUE(Eventually([&] { return engine_->held() == 0; }));
+}
+
+TEST_F(DownloadEngineTest, DigestsAFileWhileItArrives) {
+  const std::string bytes = AperiodicBytes(kDigestedEarly, 5);
+  const TransferTask task = Put(1, "file", bytes);
+  StartEngine(WithoutParts());
+  const TransferReport report = Run(task);
+  ExpectStored(report, bytes);
+  EXPECT_EQ(report.requests, 1);
+}
+
+TEST_F(DownloadEngineTest, DigestsAFileOfUnknownSizeWhileItArrives) {
+  const std::string bytes = AperiodicBytes(kDigestedEarly, 6);
+  TransferTask task = Put(1, "file", bytes);
+  task.source.size.reset();
+  StartEngine();
+  ExpectStored(Run(task), bytes);
+}
+
+TEST_F(DownloadEngineTest, DigestsInOrderThoughAnEarlyPartComesLate) {
+  const std::string bytes = AperiodicBytes(kDigestedEarly, 7);
+  const TransferTask task = Put(1, "file", bytes);
+  Inject("bytes=16384-32767", 503, "", 3);
+  StartEngine();
+  ExpectStored(Run(task), bytes);
+}
+
+TEST_F(DownloadEngineTest, DigestsAnewWhatItFetchesAgainFromZero) {
+  const std::string bytes = AperiodicBytes(kDigestedEarly, 8);
+  const TransferTask task = Put(1, "file", bytes);
+  std::string corrupt = bytes;
+  corrupt[kDigestedEarly / 3] ^= 1;
+  Inject("", 200, corrupt, 1);
+  StartEngine(WithoutParts());
+  const TransferReport report = Run(task);
+  ExpectStored(report, bytes);
+  EXPECT_EQ(report.requests, 2);
+}
+
+TEST_F(DownloadEngineTest, StoresNothingOfAFileThatIsCorruptTwice) {
+  const std::string bytes = AperiodicBytes(kDigestedEarly, 9);
+  const TransferTask task = Put(1, "file", bytes);
+  std::string corrupt = bytes;
+  corrupt[kDigestedEarly / 3] ^= 1;
+  Inject("", 200, corrupt, 2);
+  StartEngine(WithoutParts());
+  const TransferReport report = Run(task);
+  EXPECT_EQ(report.outcome, Outcome::kCorrupt);
+  EXPECT_THAT(report.message, testing::HasSubstr("SHA-1"));
+  EXPECT_THAT(storage_.GetBlobSize(Sha256Hex(corrupt)),
+              absl_testing::StatusIs(absl::StatusCode::kNotFound));
 }
 
 TEST_F(DownloadEngineTest, RefusesAHostThatIsNotAllowed) {

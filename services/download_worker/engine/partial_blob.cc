@@ -10,8 +10,8 @@ namespace bimbackup::engine {
 namespace {
 
 // What one turn reads back: long enough to be worth it, short enough to let
-// the other events of the transfer in between.
-constexpr int64_t kCatchUpBytes = 32 << 20;
+// the other events of the transfer in between, and other transfers.
+constexpr int64_t kCatchUpBytes = 4 << 20;
 
 }  // namespace
 
@@ -119,8 +119,9 @@ std::string PartialBlob::etag(size_t range_index) const {
 absl::StatusOr<bool> PartialBlob::Write(int64_t offset,
                                         absl::string_view bytes) {
   ABSL_RETURN_IF_ERROR(writer_->WriteAt(offset, bytes));
-  bytes_done_ += static_cast<int64_t>(bytes.size());
-  return frontier_->OnWritten(offset, bytes);
+  const auto size = static_cast<int64_t>(bytes.size());
+  bytes_done_ += size;
+  return frontier_->AddWritten({offset, offset + size});
 }
 
 bool PartialBlob::AdoptRecovered() {

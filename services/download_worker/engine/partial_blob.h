@@ -48,8 +48,8 @@ class PartialBlob {
   // where none is known.
   std::string etag(size_t range_index) const;
 
-  // Writes bytes. Returns true when bytes wait for CatchUp() and it was not
-  // asked for yet.
+  // Writes bytes. Returns true when enough of them wait for CatchUp() and it
+  // was not asked for yet.
   absl::StatusOr<bool> Write(int64_t offset, absl::string_view bytes);
 
   // What an earlier attempt left, if it still counts: sorted, disjoint.
@@ -61,8 +61,8 @@ class PartialBlob {
   // be the same. Returns as Write().
   bool AdoptRecovered();
 
-  // Reads back and digests some of what arrived ahead of order; true when
-  // more waits.
+  // Reads back and digests some of what was written, as far as it has no gap;
+  // true when more waits.
   absl::StatusOr<bool> CatchUp();
 
   // Makes a written range durable for a later attempt, where the file is one
