@@ -9,6 +9,12 @@ namespace {
 constexpr size_t kMaxBatch = 64;
 constexpr absl::Duration kMaxTime = absl::Milliseconds(10);
 
+// A transaction writes some twenty pages of its own, so that few for many
+// operations save much. Once so many are in it, it waits for no more.
+constexpr size_t kWorthwhile = 32;
+// How long it waits for the next. In real time: nothing depends on it.
+constexpr absl::Duration kLinger = absl::Milliseconds(4);
+
 }  // namespace
 
 GroupCommit::GroupCommit(std::unique_ptr<Database> database, Clock& clock)
@@ -21,6 +27,7 @@ absl::Status GroupCommit::Commit(const Operation& operation, Urgency urgency) {
   {
     MutexLock lock(mutex_);
     (urgency == Urgency::kUrgent ? urgent_ : others_).push_back(&self);
+    came_.NotifyOne();
     while (!self.done && (running_ || First() != &self)) {
       self.changed.Wait(mutex_);
     }
@@ -35,6 +42,7 @@ absl::Status GroupCommit::Commit(const Operation& operation, Urgency urgency) {
     if (waiter != &self) waiter->changed.NotifyOne();
   }
   running_ = false;
+  last_size_ = batch.size();
   if (Waiter* const next = First()) next->changed.NotifyOne();
   return self.status;
 }
@@ -54,6 +62,15 @@ GroupCommit::Waiter* GroupCommit::TakeFirst(bool urgent_only) {
   Waiter* const first = First();
   if (first != nullptr) (urgent_.empty() ? others_ : urgent_).pop_front();
   return first;
+}
+
+GroupCommit::Waiter* GroupCommit::AwaitFirst(bool urgent_only, size_t size) {
+  MutexLock lock(mutex_);
+  const bool many_come = last_size_ > 1 && size < kWorthwhile;
+  if (First() == nullptr && many_come && !urgent_only) {
+    came_.WaitFor(mutex_, kLinger);
+  }
+  return TakeFirst(urgent_only);
 }
 
 std::vector<GroupCommit::Waiter*> GroupCommit::RunBatch(Waiter* first) {
@@ -85,8 +102,9 @@ absl::Status GroupCommit::RunTransaction(std::vector<Waiter*>& batch,
     if (!gather || batch.size() == kMaxBatch || clock_.Monotonic() >= full) {
       continue;
     }
-    MutexLock lock(mutex_);
-    if (Waiter* const next = TakeFirst(urgent)) batch.push_back(next);
+    if (Waiter* const next = AwaitFirst(urgent, batch.size())) {
+      batch.push_back(next);
+    }
   }
   writes.Flush();
   Run(*database_, "COMMIT");

@@ -54,6 +54,9 @@ class GroupCommit {
   Waiter* First() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Null where nobody waits, or only what is not urgent where `urgent_only`.
   Waiter* TakeFirst(bool urgent_only) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Who comes next into a transaction of `size` operations; null for nobody.
+  // Where many come, it waits for them a little.
+  Waiter* AwaitFirst(bool urgent_only, size_t size) ABSL_LOCKS_EXCLUDED(mutex_);
   // Runs what `first` wants, with what others want; returns all of them.
   std::vector<Waiter*> RunBatch(Waiter* first) ABSL_LOCKS_EXCLUDED(mutex_);
   // Runs the batch, to which it adds who waits where it is to `gather`.
@@ -65,7 +68,11 @@ class GroupCommit {
   Clock& clock_;
 
   mutable Mutex mutex_;
+  // For whoever runs, that somebody came.
+  CondVar came_;
   bool running_ ABSL_GUARDED_BY(mutex_) = false;
+  // Operations of the transaction before.
+  size_t last_size_ ABSL_GUARDED_BY(mutex_) = 0;
   std::deque<Waiter*> urgent_ ABSL_GUARDED_BY(mutex_);
   std::deque<Waiter*> others_ ABSL_GUARDED_BY(mutex_);
 };
