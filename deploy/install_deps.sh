@@ -17,7 +17,8 @@ readonly minimal=(
   ca-certificates cmake curl g++ libabsl-dev libboost-dev libc-ares-dev
   libcli11-dev libcpp-httplib-dev libcurl4-openssl-dev libgrpc++-dev
   libprotobuf-dev libsimdjson-dev libspdlog-dev libsqlite3-dev libssl-dev
-  liburing-dev libutf8proc-dev libzstd-dev ninja-build pkg-config
+  libtcmalloc-minimal4 liburing-dev libutf8proc-dev libzstd-dev ninja-build
+  pkg-config
   prometheus-cpp-dev protobuf-compiler protobuf-compiler-grpc)
 readonly development=(
   ccache clang-14 clang-format-14 clang-tidy-14 debootstrap git jq
