@@ -26,7 +26,7 @@ DigestFrontier::DigestFrontier(bool with_sha1, bool with_sha256) {
 bool DigestFrontier::AddWritten(storage::ByteRange range) {
   MutexLock lock(mutex_);
   ahead_.Add(range);
-  if (catch_up_asked_ ||
+  if (!has_digest() || catch_up_asked_ ||
       ahead_.EndOfRun(position_) - position_ < kWorthCatchUp) {
     return false;
   }
@@ -50,7 +50,7 @@ absl::StatusOr<bool> DigestFrontier::CatchUp(storage::BlobWriter& writer,
         return size > 0;
       }
     }
-    if (sha256_.has_value() || sha1_.has_value()) {
+    if (has_digest()) {
       ABSL_ASSIGN_OR_RETURN(const size_t read,
                             writer.ReadAt(position, buffer, size));
       if (read == 0) {

@@ -21,8 +21,8 @@ namespace bimbackup::engine {
 // CatchUp() and Finish() are for one thread at a time.
 class DigestFrontier {
  public:
-  // Without any digest, which only benchmarks want, positions are counted and
-  // nothing is read back.
+  // Without any digest, which only benchmarks want, nothing is read back;
+  // positions are counted when CatchUp() is called, which none is asked for.
   explicit DigestFrontier(bool with_sha1, bool with_sha256 = true);
 
   // Tells of bytes that were written, now or by an earlier attempt. Returns
@@ -48,6 +48,8 @@ class DigestFrontier {
   Digests Finish();
 
  private:
+  bool has_digest() const { return sha256_.has_value() || sha1_.has_value(); }
+
   // For CatchUp() and Finish().
   std::optional<Digest> sha256_;
   std::optional<Digest> sha1_;
