@@ -173,7 +173,7 @@ void ApiCaller::NoteDate(const http::Response& response) {
   if (!header) return;
   MutexLock lock(mutex_);
   // All answers of a second bear the same, and reading it takes long.
-  if (*header != date_text_) {
+  if (date_text_.empty() || *header != date_text_) {
     if (!absl::ParseTime("%a, %d %b %Y %H:%M:%S GMT", *header, &date_,
                          nullptr)) {
       return;

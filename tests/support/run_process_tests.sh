@@ -4,8 +4,9 @@
 #   tests/support/run_process_tests.sh FOLDER [BIN_FOLDER] [WORD ...]
 #
 # WORDs select the tests whose names hold one of them. Two files run at a time,
-# since tests wait more than they work, and are printed as they end. The last
-# line is `N passed, N failed`; the exit code is 1 when one failed.
+# since tests wait more than they work, and are printed as they end; meanwhile
+# their output is in build/test-logs/FOLDER. The last line is
+# `N passed, N failed`; the exit code is 1 when one failed.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 folder=$(realpath "$1")
@@ -13,8 +14,9 @@ bin=$(realpath "${2:-$root/build/release/bin}")
 shift
 shift || true
 export PYTHONPATH="$root/tests/support" PYTHONDONTWRITEBYTECODE=1
-logs=$(mktemp -d)
-trap 'rm -rf "$logs"' EXIT
+logs=$root/build/test-logs/$(basename "$folder")
+rm -rf "$logs"
+mkdir -p "$logs"
 
 # run_file LOGS BIN FILE [WORD ...]
 run_file() {
@@ -29,7 +31,7 @@ run_file() {
 export -f run_file
 
 printf '%s\0' "$folder"/*_test.py |
-  xargs -0 -P 2 -I FILE bash -c 'run_file "$@"' run "$logs" "$bin" FILE "$@"
+  xargs -0 -P 2 --process-slot-var=BIMBACKUP_TEST_SLOT -I FILE bash -c 'run_file "$@"' run "$logs" "$bin" FILE "$@"
 
 passed=0
 failed=0

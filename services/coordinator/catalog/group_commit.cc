@@ -1,18 +1,20 @@
 #include "services/coordinator/catalog/group_commit.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace bimbackup::catalog {
 namespace {
 
-// Bound a transaction, and so how long whoever comes meanwhile waits.
+// Bound a transaction, but for its last operation, and so how long whoever
+// comes meanwhile waits.
 constexpr size_t kMaxBatch = 64;
 constexpr absl::Duration kMaxTime = absl::Milliseconds(10);
 
 // A transaction writes some twenty pages of its own, so that few for many
 // operations save much. Once so many are in it, it waits for no more.
 constexpr size_t kWorthwhile = 32;
-// How long it waits for the next. In real time: nothing depends on it.
+// How long it waits for the next.
 constexpr absl::Duration kLinger = absl::Milliseconds(4);
 
 }  // namespace
@@ -28,12 +30,13 @@ absl::Status GroupCommit::Commit(const Operation& operation, Urgency urgency) {
     MutexLock lock(mutex_);
     (urgency == Urgency::kUrgent ? urgent_ : others_).push_back(&self);
     came_.NotifyOne();
-    while (!self.done && (running_ || First() != &self)) {
+    while (!self.done && (running_ || Next() != &self)) {
       self.changed.Wait(mutex_);
     }
     if (self.done) return self.status;
     running_ = true;
-    TakeFirst(/*urgent_only=*/false);
+    urgent_ran_ = urgency == Urgency::kUrgent;
+    (urgent_ran_ ? urgent_ : others_).pop_front();
   }
   const std::vector<Waiter*> batch = RunBatch(&self);
   MutexLock lock(mutex_);
@@ -42,8 +45,10 @@ absl::Status GroupCommit::Commit(const Operation& operation, Urgency urgency) {
     if (waiter != &self) waiter->changed.NotifyOne();
   }
   running_ = false;
-  last_size_ = batch.size();
-  if (Waiter* const next = First()) next->changed.NotifyOne();
+  if (std::none_of(batch.begin(), batch.end(), IsUrgent)) {
+    last_size_ = batch.size();
+  }
+  if (Waiter* const next = Next()) next->changed.NotifyOne();
   return self.status;
 }
 
@@ -52,23 +57,31 @@ int GroupCommit::waiting() const {
   return static_cast<int>(urgent_.size() + others_.size());
 }
 
-GroupCommit::Waiter* GroupCommit::First() const {
-  if (!urgent_.empty()) return urgent_.front();
-  return others_.empty() ? nullptr : others_.front();
+bool GroupCommit::IsUrgent(const Waiter* waiter) {
+  return waiter->urgency == Urgency::kUrgent;
+}
+
+GroupCommit::Waiter* GroupCommit::Next() const {
+  if (!others_.empty() && (urgent_.empty() || urgent_ran_)) {
+    return others_.front();
+  }
+  return urgent_.empty() ? nullptr : urgent_.front();
 }
 
 GroupCommit::Waiter* GroupCommit::TakeFirst(bool urgent_only) {
-  if (urgent_only && urgent_.empty()) return nullptr;
-  Waiter* const first = First();
-  if (first != nullptr) (urgent_.empty() ? others_ : urgent_).pop_front();
+  std::deque<Waiter*>& queue = urgent_.empty() ? others_ : urgent_;
+  if (queue.empty() || (urgent_only && urgent_.empty())) return nullptr;
+  Waiter* const first = queue.front();
+  queue.pop_front();
   return first;
 }
 
 GroupCommit::Waiter* GroupCommit::AwaitFirst(bool urgent_only, size_t size) {
   MutexLock lock(mutex_);
   const bool many_come = last_size_ > 1 && size < kWorthwhile;
-  if (First() == nullptr && many_come && !urgent_only) {
-    came_.WaitFor(mutex_, kLinger);
+  if (urgent_.empty() && others_.empty() && many_come && !urgent_only) {
+    // Once: should it wake for nothing, nothing is lost but a chance.
+    clock_.WaitUntil(mutex_, came_, clock_.Monotonic() + kLinger);
   }
   return TakeFirst(urgent_only);
 }
@@ -98,7 +111,9 @@ absl::Status GroupCommit::RunTransaction(std::vector<Waiter*>& batch,
   bool urgent = false;
   for (size_t i = 0; i < batch.size(); ++i) {
     batch[i]->status = (*batch[i]->operation)(writes);
-    urgent = urgent || batch[i]->urgency == Urgency::kUrgent;
+    // Nobody else is to be drawn into what is rolled back.
+    if (!database_->ok()) break;
+    urgent = urgent || IsUrgent(batch[i]);
     if (!gather || batch.size() == kMaxBatch || clock_.Monotonic() >= full) {
       continue;
     }

@@ -27,7 +27,8 @@ class GroupCommit {
   using Operation = std::function<absl::Status(WriteBatch&)>;
 
   // What is urgent goes before what is not, and into the transaction that is
-  // under way, which then takes nothing else. For few callers.
+  // under way, which then takes nothing else but what is urgent, too. Of two
+  // transactions in a row the second begins with something that is not.
   enum class Urgency { kNormal, kUrgent };
 
   // `clock` outlives this.
@@ -50,8 +51,9 @@ class GroupCommit {
     CondVar changed;
   };
 
-  // The first of those who wait, who goes on when nobody runs; null for none.
-  Waiter* First() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  static bool IsUrgent(const Waiter* waiter);
+  // Who of those that wait runs the next transaction; null for nobody.
+  Waiter* Next() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Null where nobody waits, or only what is not urgent where `urgent_only`.
   Waiter* TakeFirst(bool urgent_only) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Who comes next into a transaction of `size` operations; null for nobody.
@@ -71,7 +73,9 @@ class GroupCommit {
   // For whoever runs, that somebody came.
   CondVar came_;
   bool running_ ABSL_GUARDED_BY(mutex_) = false;
-  // Operations of the transaction before.
+  // Whether the last transaction was run by somebody urgent.
+  bool urgent_ran_ ABSL_GUARDED_BY(mutex_) = false;
+  // Operations of the last transaction in which nothing was urgent.
   size_t last_size_ ABSL_GUARDED_BY(mutex_) = 0;
   std::deque<Waiter*> urgent_ ABSL_GUARDED_BY(mutex_);
   std::deque<Waiter*> others_ ABSL_GUARDED_BY(mutex_);

@@ -21,6 +21,20 @@ using testing::ElementsAre;
 using testing::Ne;
 using Urgency = GroupCommit::Urgency;
 
+// Stands still, but once waits for as long as it takes.
+class PatientClock : public FakeClock {
+ public:
+  bool WaitUntil(Mutex& mutex, CondVar& condition, absl::Duration) override
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    if (std::exchange(waited_, true)) return false;
+    condition.Wait(mutex);
+    return true;
+  }
+
+ private:
+  bool waited_ = false;
+};
+
 class GroupCommitTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -72,7 +86,7 @@ class GroupCommitTest : public testing::Test {
     for (std::thread& caller : callers_) caller.join();
   }
 
-  FakeClock clock_;
+  PatientClock clock_;
   std::unique_ptr<GroupCommit> writer_;
   std::vector<std::thread> callers_;
   std::vector<std::string> ran_;
@@ -124,6 +138,45 @@ TEST_F(GroupCommitTest, WhatIsUrgentGoesOnFirst) {
     clock_.Advance(absl::Seconds(1));
   });
   EXPECT_THAT(ran_, ElementsAre("urgent", "first"));
+}
+
+TEST_F(GroupCommitTest, WhatIsUrgentDoesNotKeepOthersWaiting) {
+  const auto commit_urgently = [this](const std::function<void()>& meanwhile) {
+    EXPECT_OK(writer_->Commit(
+        [&](WriteBatch&) {
+          meanwhile();
+          return absl::OkStatus();
+        },
+        Urgency::kUrgent));
+  };
+  commit_urgently([&] {
+    Come("first", Urgency::kNormal);
+    Come("second", Urgency::kNormal);
+    clock_.Advance(absl::Seconds(1));
+    Come("urgent", Urgency::kUrgent);
+  });
+  for (std::thread& caller : callers_) caller.join();
+  EXPECT_THAT(ran_, ElementsAre("first", "urgent", "second"));
+}
+
+TEST_F(GroupCommitTest, WaitsALittleWhereManyCome) {
+  Run([&] { Come("first", Urgency::kNormal); });
+  callers_.clear();
+  ran_.clear();
+  ran_on_.clear();
+  // Two came: so the next waits for another, whenever that comes.
+  const auto commit = [this] {
+    EXPECT_OK(writer_->Commit([this](WriteBatch&) {
+      ran_on_.push_back(std::this_thread::get_id());
+      return absl::OkStatus();
+    }));
+  };
+  std::thread one(commit);
+  std::thread other(commit);
+  one.join();
+  other.join();
+  ASSERT_EQ(ran_on_.size(), 2u);
+  EXPECT_EQ(ran_on_[0], ran_on_[1]);
 }
 
 TEST_F(GroupCommitTest, OneThatFailsSpoilsNoOther) {

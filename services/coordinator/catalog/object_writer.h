@@ -19,8 +19,8 @@ int64_t UrnHash(absl::string_view urn);
 int64_t IdHash(int64_t project, absl::string_view id);
 
 // Readies a connection that writes objects. The hashes of the newest ones are
-// kept in a table in its memory, which is filled here, and are moved to the
-// file many at a time. With it comes the view `urn_hashes` of all of them.
+// kept in a temporary table, which is filled here, and are moved to the file
+// many at a time. With it comes the view `urn_hashes` of all of them.
 void PrepareObjectHashes(Database& database);
 
 // A row of `objects`.
@@ -28,7 +28,8 @@ struct ObjectRow {
   int64_t pk = 0;
   std::optional<int64_t> size;
   bool stored = false;
-  // The backup that made its newest transfer; 0 for none.
+  // The backup that made its newest transfer; 0 for none, also while that is
+  // only promised.
   BackupNumber asked = 0;
   // The transfer that was promised when the row was made; 0 for none.
   int64_t promised = 0;

@@ -168,6 +168,33 @@ TEST_F(SqliteCatalogTest, OlderCatalogIsCopiedThenMigrated) {
               testing::ElementsAre("Plans", "a.pdf"));
 }
 
+TEST_F(SqliteCatalogTest, HashesThatWaitedInTheFileAreMigrated) {
+  {
+    ASSERT_OK_AND_ASSIGN(auto database,
+                         Database::Open(path(), Database::Mode::kReadWrite));
+    for (int version = 1; version <= 4; ++version) {
+      database->Execute(SchemaStep(version));
+    }
+    database->Execute(R"sql(
+PRAGMA user_version = 4;
+INSERT INTO objects(pk, urn) VALUES(1, 'urn1'), (2, 'urn2');
+INSERT INTO object_hashes VALUES(11, 1);
+INSERT INTO new_object_hashes VALUES(22, 2);
+)sql");
+    ASSERT_OK(database->TakeStatus());
+  }
+  ASSERT_OK(Open());
+  ASSERT_OK_AND_ASSIGN(auto database,
+                       Database::Open(path(), Database::Mode::kReadOnly));
+  EXPECT_EQ(ReadInt(*database, 0,
+                    "SELECT urn_hash FROM object_hashes WHERE object = 2"),
+            22);
+  EXPECT_EQ(ReadInt(*database, 0,
+                    "SELECT CAST(value AS INTEGER) FROM settings "
+                    "WHERE name = 'hashed_objects'"),
+            2);
+}
+
 TEST_F(SqliteCatalogTest, MigratedCatalogIsNotCopiedAgain) {
   ASSERT_OK(Open());
   ASSERT_OK(Open());

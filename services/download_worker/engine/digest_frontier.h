@@ -16,7 +16,7 @@
 namespace bimbackup::engine {
 
 // Remembers what was written and reads it back in order, from the page cache
-// for the most part. So whoever writes, which is one thread for all files, is
+// for the most part. So whoever writes, which is one thread for many files, is
 // spared the digests, and those of several files go on at once. Thread-safe;
 // CatchUp() and Finish() are for one thread at a time.
 class DigestFrontier {

@@ -1,4 +1,4 @@
-// Threads for what may block: opening, fsync, reading back; and timers.
+// Threads for what takes long: opening, fsync, digesting; and timers.
 
 #ifndef SERVICES_DOWNLOAD_WORKER_ENGINE_EXECUTOR_H_
 #define SERVICES_DOWNLOAD_WORKER_ENGINE_EXECUTOR_H_

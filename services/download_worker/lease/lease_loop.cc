@@ -124,7 +124,7 @@ bool LeaseLoop::IsDue() const {
   if (book_.results() >= static_cast<int>(LeaseBook::kResultsPerCall)) {
     return true;
   }
-  const bool hungry = engine_.queued() < engine_.slots() / 2;
+  const bool hungry = engine_.queued() < std::min(engine_.slots(), ahead_) / 2;
   return now - *first >= (hungry || connection_.draining
                               ? options_.gather_delay
                               : options_.result_delay);
@@ -176,8 +176,7 @@ SyncRequest LeaseLoop::BuildRequest() {
   request.bytes_received = engine_.totals().bytes_received;
   request.storage_problem = engine_.storage_problem();
   const int slots = engine_.slots();
-  const int capacity =
-      slots + lookahead_.Transfers(Ended(engine_), clock_.Monotonic(), slots);
+  ahead_ = lookahead_.Transfers(Ended(engine_), clock_.Monotonic(), slots);
   MutexLock lock(mutex_);
   request.results = book_.NextResults();
   for (const LeaseKey& key : book_.HeldBeside(request.results)) {
@@ -186,7 +185,7 @@ SyncRequest LeaseLoop::BuildRequest() {
   }
   request.draining = connection_.draining;
   if (!request.draining && request.storage_problem.empty()) {
-    request.free_slots = std::max(0, capacity - book_.unfinished());
+    request.free_slots = std::max(0, slots + ahead_ - book_.unfinished());
   }
   const bool farewell = request.draining && book_.held() == 0;
   request.may_hold = request.results.empty() && !farewell &&

@@ -129,6 +129,8 @@ class LeaseLoop {
   int64_t max_bandwidth_ = 0;
   int failures_ = 0;
   Lookahead lookahead_;
+  // What it said last.
+  int ahead_ = 0;
   std::thread thread_;
 };
 

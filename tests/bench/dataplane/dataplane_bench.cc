@@ -5,9 +5,9 @@
 //
 // LIST holds a line "URL SIZE SHA1" for each file ("-" for no SHA-1); STORAGE
 // is a folder, which is made into a storage; DIGESTS is "digests" or "sizes".
-// The transfers go the way that leases go: at most twice as many as there are
-// slots are in the engine. Prints the files and bytes stored and the seconds
-// from the first request to the last commit.
+// The transfers go as leases do at full pace: at most twice as many as there
+// are slots are in the engine. Prints the files and bytes stored and the
+// seconds from the first request to the last commit.
 //
 // With COUNT and SIZE: prints the CPU seconds that SHA-256 and SHA-1 of so
 // many files of so many bytes take by themselves, on one core. Each file's
@@ -70,7 +70,7 @@ std::vector<engine::TransferTask> ReadList(const std::string& path) {
   return tasks;
 }
 
-// Keeps the engine's queue filled, as the lease loop does.
+// Keeps the engine's queue filled, as a lease loop at full pace does.
 class Feeder {
  public:
   Feeder(engine::DownloadEngine& engine,
