@@ -30,6 +30,17 @@ function(bimbackup_binary name)
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} bimbackup_flags)
 endfunction()
 
+# bimbackup_allocator(BINARY): tcmalloc instead of glibc's malloc, for a
+# service whose threads make many small things and hand them to each other:
+# crawl and plan took 10 to 17 % more CPU with glibc's. Sanitizers bring their
+# own.
+function(bimbackup_allocator name)
+  if(NOT CMAKE_CXX_FLAGS MATCHES "fsanitize")
+    find_library(TCMALLOC libtcmalloc_minimal.so.4 REQUIRED)
+    target_link_libraries(${name} PRIVATE ${TCMALLOC})
+  endif()
+endfunction()
+
 # bimbackup_apart(SOURCE ...): sources that a build with CMAKE_UNITY_BUILD does
 # not join with the others of their target, since names in their unnamed
 # namespaces stand in another source, too.
