@@ -10,17 +10,16 @@
 namespace bimbackup::storage::format {
 namespace {
 
-constexpr int kLevel = 3;
 constexpr size_t kBufferBytes = 128 << 10;
 constexpr size_t kMaxLineBytes = 16 << 20;
 
 }  // namespace
 
-ZstdWriter::ZstdWriter(std::unique_ptr<ObjectWriter> object)
+ZstdWriter::ZstdWriter(std::unique_ptr<ObjectWriter> object, int level)
     : object_(std::move(object)),
       context_(ZSTD_createCCtx()),
       output_(kBufferBytes, '\0') {
-  ZSTD_CCtx_setParameter(context_, ZSTD_c_compressionLevel, kLevel);
+  ZSTD_CCtx_setParameter(context_, ZSTD_c_compressionLevel, level);
   ZSTD_CCtx_setParameter(context_, ZSTD_c_checksumFlag, 1);
 }
 

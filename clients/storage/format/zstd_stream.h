@@ -20,7 +20,8 @@ namespace bimbackup::storage::format {
 // Compresses into an object. Not thread-safe.
 class ZstdWriter {
  public:
-  explicit ZstdWriter(std::unique_ptr<ObjectWriter> object);
+  // `level` is zstd's.
+  explicit ZstdWriter(std::unique_ptr<ObjectWriter> object, int level = 3);
   ~ZstdWriter();
 
   absl::Status Append(absl::string_view bytes);

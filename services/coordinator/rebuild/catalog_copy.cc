@@ -17,6 +17,9 @@ namespace {
 constexpr absl::string_view kPrefix = "catalog/";
 constexpr absl::string_view kSuffix = ".db.zst";
 constexpr size_t kBufferBytes = 256 << 10;
+// Twice as fast as zstd's usual level, and a twentieth larger: every night
+// waits for it, also one in which nothing changed.
+constexpr int kLevel = 1;
 
 absl::Status RemoveOldCopies(storage::Storage& storage) {
   ABSL_ASSIGN_OR_RETURN(const std::vector<std::string> keys,
@@ -80,7 +83,7 @@ absl::Status StoreCatalogCopy(catalog::Catalog& catalog,
   if (!exists) {
     ABSL_ASSIGN_OR_RETURN(std::unique_ptr<storage::ObjectWriter> object,
                           storage.OpenObjectWriter());
-    storage::format::ZstdWriter writer(std::move(object));
+    storage::format::ZstdWriter writer(std::move(object), kLevel);
     ABSL_RETURN_IF_ERROR(catalog.StreamCopy([&](absl::string_view bytes) {
       if (stopping()) return absl::CancelledError("the coordinator stops");
       return bytes.empty() ? absl::OkStatus() : writer.Append(bytes);
