@@ -5,6 +5,7 @@ stands in one temporary folder that a failed test leaves for reading.
 """
 
 import contextlib
+import itertools
 import json
 import os
 import pathlib
@@ -114,6 +115,10 @@ class Process:
         return wait_for(f"{pattern!r} in {self.log_path}", search, seconds)
 
 
+# A process is given none twice before it was given all.
+_next_port = itertools.count(random.randrange(5_000))
+
+
 def free_port():
     """A port that nobody has, also while its server is being restarted.
 
@@ -122,7 +127,7 @@ def free_port():
     """
     first = 20_000 + 5_000 * (int(os.environ.get("BIMBACKUP_TEST_SLOT", 0)) % 2)
     for _ in range(1000):
-        port = random.randrange(first, first + 5_000)
+        port = first + next(_next_port) % 5_000
         with socket.socket() as probe:
             try:
                 probe.bind(("127.0.0.1", port))

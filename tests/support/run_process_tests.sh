@@ -31,7 +31,8 @@ run_file() {
 export -f run_file
 
 printf '%s\0' "$folder"/*_test.py |
-  xargs -0 -P 2 --process-slot-var=BIMBACKUP_TEST_SLOT -I FILE bash -c 'run_file "$@"' run "$logs" "$bin" FILE "$@"
+  xargs -0 -P 2 --process-slot-var=BIMBACKUP_TEST_SLOT -I FILE \
+    bash -c 'run_file "$@"' run "$logs" "$bin" FILE "$@"
 
 passed=0
 failed=0
