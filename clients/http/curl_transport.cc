@@ -65,7 +65,9 @@ absl::StatusOr<std::unique_ptr<CurlTransport>> CurlTransport::Create(
 
 TransferId CurlTransport::Start(Request request,
                                 std::unique_ptr<ResponseHandler> handler) {
-  const TransferId id = ++last_id_;
+  const uint64_t number = ++last_number_;
+  const uint64_t group = request.group != 0 ? request.group : number;
+  const TransferId id = number * loops_.size() + group % loops_.size();
   if (stopping_) {
     handler->OnDone(absl::CancelledError("the transport is being destroyed"),
                     TransferStats());

@@ -63,7 +63,7 @@ class CurlTransport : public HttpTransport {
 
   std::unique_ptr<BandwidthLimit> bandwidth_;
   std::vector<std::unique_ptr<CurlLoop>> loops_;
-  std::atomic<TransferId> last_id_ = 0;
+  std::atomic<uint64_t> last_number_ = 0;
   // Set before the first loop is told to stop: the others start nothing more.
   std::atomic<bool> stopping_ = false;
 };

@@ -52,6 +52,9 @@ struct Request {
   int64_t idle_bytes = 1;
   // Use no kept connection: after an error on one.
   bool fresh_connection = false;
+  // Requests of one group run on one thread, those of the next on another
+  // where there are several. 0 for a request by itself.
+  uint64_t group = 0;
 };
 
 // Status line and headers of an answer.

@@ -87,6 +87,7 @@ engine::EngineOptions EngineOptionsFor(const Options& options) {
 
 http::CurlTransportOptions TransportOptionsFor(const Options& options) {
   http::CurlTransportOptions result;
+  result.io_threads = engine::kIoThreads;
   result.max_kept_connections = options.max_transfers + 8;
   result.max_bytes_per_second = options.max_bandwidth;
   result.user_agent = absl::StrCat("bimbackup-worker/", BIMBACKUP_VERSION);

@@ -174,7 +174,8 @@ def test_files_small_and_in_parts():
 def test_resumed_files():
     with start_cluster() as cluster:
         matrix = Matrix(cluster, (RESUMED,), all_cases())
-        cluster.start(workers=2)
+        # Files that wait keep their leases: two have too few for all of them.
+        cluster.start(workers=4)
         matrix.stage()
         matrix.spoil()
         for worker in cluster.workers:

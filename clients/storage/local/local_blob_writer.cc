@@ -48,12 +48,12 @@ absl::Status LocalBlobWriter::Recover() {
   if (fstat(blob_->fd(), &info) != 0) {
     return ErrnoStatus(errno, "look at", blob_->name());
   }
-  if (info.st_size > 0) {
-    blob_->SetKept(true);
-    ABSL_RETURN_IF_ERROR(ReadJournal());
-    if (!recovered_.empty() && recovered_.back().end <= info.st_size) {
-      return absl::OkStatus();
-    }
+  // To empty what is empty would still cost a write of its inode.
+  if (info.st_size == 0) return DropJournal();
+  blob_->SetKept(true);
+  ABSL_RETURN_IF_ERROR(ReadJournal());
+  if (!recovered_.empty() && recovered_.back().end <= info.st_size) {
+    return absl::OkStatus();
   }
   // Nothing to take up, or a journal that vouches for bytes that are not
   // there.

@@ -35,6 +35,10 @@ struct EngineDeps {
   SourceResolver& resolver;
 };
 
+// Of the transport. One alone is what limits large files where the disk and
+// the network do not: it moves about a GB a second.
+inline constexpr int kIoThreads = 2;
+
 struct EngineOptions {
   // Requests that run at once, at first and at most; what is between, the
   // engine finds out. At most `slots` where max_slots is less.

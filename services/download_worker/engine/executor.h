@@ -16,8 +16,11 @@
 
 namespace bimbackup::engine {
 
-// A fixed number of threads that run what is posted. The callers bound what
-// waits: a few events for each transfer that is held. Thread-safe.
+// Runs what is posted on threads of its own: few while none of it waits long,
+// because handing small tasks from thread to thread costs more than they do;
+// one more whenever a task has waited too long, up to all of them, because
+// some block on the storage. The callers bound what waits: a few events for
+// each transfer that is held. Thread-safe.
 class Executor {
  public:
   // `clock` outlives the executor.
@@ -36,15 +39,37 @@ class Executor {
   Clock& clock() const { return clock_; }
 
  private:
-  void Run();
+  struct Task {
+    std::function<void()> run;
+    // On the monotonic clock.
+    absl::Duration posted_at;
+  };
+
+  void Run(int number);
+  // Waits until the thread of this number may have something to do.
+  void Wait(int number) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // When the first of the idle threads must look again by itself.
+  absl::Duration NextLook() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Lets one more thread in where the first task has waited too long.
+  void Grow() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Has a thread beside the active ones watch how long tasks wait.
+  void Watch(absl::Duration now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void TakeDue() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   Clock& clock_;
   Mutex mutex_;
+  // For the threads that are active, and for the others.
   CondVar changed_;
-  std::deque<std::function<void()>> tasks_ ABSL_GUARDED_BY(mutex_);
+  CondVar spare_changed_;
+  std::deque<Task> tasks_ ABSL_GUARDED_BY(mutex_);
   std::multimap<absl::Duration, std::function<void()>> timers_
       ABSL_GUARDED_BY(mutex_);
+  // Threads of lower numbers take tasks.
+  int active_ ABSL_GUARDED_BY(mutex_);
+  // Active ones that wait.
+  int idle_ ABSL_GUARDED_BY(mutex_) = 0;
+  // Until then thread number active_ looks every few milliseconds.
+  absl::Duration watched_until_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };
@@ -76,7 +101,8 @@ class Strand {
 
   static void Enqueue(const std::shared_ptr<State>& state,
                       std::function<void()> task);
-  static void RunOne(const std::shared_ptr<State>& state);
+  // Some of what is posted, then lets others have the thread.
+  static void RunSome(const std::shared_ptr<State>& state);
 
   std::shared_ptr<State> state_;
 };

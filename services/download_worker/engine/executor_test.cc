@@ -1,7 +1,11 @@
 #include "services/download_worker/engine/executor.h"
 
 #include <atomic>
+#include <latch>
+#include <memory>
 #include <optional>
+#include <set>
+#include <thread>
 #include <vector>
 
 #include "absl/synchronization/notification.h"
@@ -20,6 +24,51 @@ TEST(ExecutorTest, RunsWhatWasPostedBeforeItGoes) {
     for (int i = 0; i < 1000; ++i) executor.Post([&] { ++done; });
   }
   EXPECT_EQ(done, 1000);
+}
+
+TEST(ExecutorTest, TasksThatBlockHaveAllThreads) {
+  constexpr int kThreads = 8;
+  SystemClock clock;
+  Executor executor(clock, kThreads);
+  // Again, once those that are not needed have stepped back.
+  for (int round = 0; round < 3; ++round) {
+    const auto all = std::make_shared<std::latch>(kThreads);
+    for (int i = 0; i < kThreads; ++i) {
+      executor.Post([all] { all->arrive_and_wait(); });
+    }
+    absl::Notification after;
+    executor.Post([&after] { after.Notify(); });
+    after.WaitForNotification();
+  }
+}
+
+TEST(ExecutorTest, TimersRunBesideTasksThatBlock) {
+  SystemClock clock;
+  Executor executor(clock, 3);
+  absl::Notification timer;
+  for (int i = 0; i < 2; ++i) {
+    executor.Post([&timer] { timer.WaitForNotification(); });
+  }
+  executor.PostAt(clock.Monotonic() + absl::Milliseconds(20),
+                  [&timer] { timer.Notify(); });
+  timer.WaitForNotification();
+}
+
+TEST(ExecutorTest, FewThreadsDoWhatDoesNotBlock) {
+  // Its time stands still: nothing ever waits long.
+  FakeClock clock;
+  Mutex mutex;
+  std::set<std::thread::id> threads;
+  {
+    Executor executor(clock, 8);
+    for (int i = 0; i < 1000; ++i) {
+      executor.Post([&] {
+        MutexLock lock(mutex);
+        threads.insert(std::this_thread::get_id());
+      });
+    }
+  }
+  EXPECT_LE(threads.size(), 2u);
 }
 
 TEST(ExecutorTest, WaitsForTheTimeOfATask) {

@@ -81,7 +81,12 @@ void TransferRun::Open() {
   sizes.spare_slots = host_.SpareSlots();
   parts_ = PlanParts(source_, blob_->recovered(), sizes);
   resuming_ = !blob_->recovered().empty() && parts_.front().end.has_value();
+  single_ = IsSingle();
   TakeSlot();
+}
+
+bool TransferRun::IsSingle() const {
+  return !resuming_ && parts_.size() == 1 && parts_.front().end.has_value();
 }
 
 absl::Duration TransferRun::DeadlineFrom(absl::Duration from) const {
@@ -214,6 +219,8 @@ http::Request TransferRun::BuildRequest(const PartRequest& part,
   request.idle_limit = options_.idle_limit;
   request.idle_bytes = options_.idle_bytes;
   request.fresh_connection = fresh;
+  // Threads that write to one file wait for each other.
+  request.group = handle_;
   return request;
 }
 
@@ -225,7 +232,7 @@ absl::Status TransferRun::OnPartHead(const PartHead& head) {
   const bool first = !blob_->pinned();
   ABSL_RETURN_IF_ERROR(blob_->Pin(head));
   if (const auto size = blob_->size()) size_ = *size;
-  if (first) Post(&TransferRun::AfterFirstHead);
+  if (first && !single_) Post(&TransferRun::AfterFirstHead);
   return absl::OkStatus();
 }
 
@@ -269,6 +276,7 @@ void TransferRun::PlanAroundParts() {
 void TransferRun::HandleDone(uint64_t key, const PartResult& result) {
   const auto it = running_.find(key);
   if (it == running_.end()) return;
+  if (single_ && blob_->pinned()) AfterFirstHead();
   const Running running = it->second;
   running_.erase(it);
   AccountFor(running, result);

@@ -114,6 +114,7 @@ class TransferRun : public PartSink,
 
   // Fetching.
   void Open();
+  bool IsSingle() const;
   // The latest end of a file that began, or goes on, at `from`.
   absl::Duration DeadlineFrom(absl::Duration from) const;
   void TakeSlot();
@@ -188,6 +189,9 @@ class TransferRun : public PartSink,
   std::unique_ptr<PartialBlob> blob_;
   // Whether parts of an earlier attempt are counted on.
   bool resuming_ = false;
+  // Whether one request of known size is all there is, about which the head of
+  // its answer changes nothing. Set while nothing runs.
+  bool single_ = false;
   // Whether the first answer has settled what the object is.
   bool adopted_ = false;
   bool whole_only_ = false;

@@ -125,6 +125,7 @@ void TransferRun::FetchAgain() {
   PartSizes sizes = options_.parts;
   if (whole_only_) sizes.split_from = std::numeric_limits<int64_t>::max();
   parts_ = PlanParts(source_, {}, sizes);
+  single_ = IsSingle();
   state_ = State::kFetching;
   UpdateWanted();
 }

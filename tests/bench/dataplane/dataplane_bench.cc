@@ -187,6 +187,7 @@ int Main(int argc, char** argv) {
   if (!storage.ok()) return Fail("storage", storage.status());
   http::CurlTransportOptions transport_options;
   transport_options.max_kept_connections = 2 * slots + 8;
+  transport_options.io_threads = engine::kIoThreads;
   const auto transport = http::CurlTransport::Create(transport_options);
   if (!transport.ok()) return Fail("transport", transport.status());
   const http::HostPolicy hosts = http::HostPolicy::Default();
