@@ -14,7 +14,6 @@
 #include "absl/strings/str_cat.h"
 #include "services/common/failpoint.h"
 #include "services/common/status_macros.h"
-#include "services/coordinator/catalog/object_writer.h"
 #include "services/coordinator/catalog/schema.h"
 
 namespace bimbackup::catalog {
@@ -123,7 +122,6 @@ absl::Status CatalogRebuild::StartEmpty(absl::string_view storage_id) {
   RemoveFiles();
   ABSL_RETURN_IF_ERROR(OpenDatabase());
   ABSL_RETURN_IF_ERROR(MigrateSchema(*database_, path_, clock_.Now()));
-  PrepareObjectHashes(*database_);
   Run(*database_, "BEGIN");
   Run(*database_, kSetSetting, "storage_id", storage_id);
   return database_->TakeStatus();
@@ -132,6 +130,7 @@ absl::Status CatalogRebuild::StartEmpty(absl::string_view storage_id) {
 absl::Status CatalogRebuild::OpenDatabase() {
   ABSL_ASSIGN_OR_RETURN(database_,
                         Database::Open(path_, Database::Mode::kReadWrite));
+  hashes_.emplace(*database_);
   database_->Execute(kPragmas);
   return database_->TakeStatus();
 }
@@ -163,7 +162,6 @@ absl::Status CatalogRebuild::StartFromCopy(absl::string_view storage_id) {
     database_.reset();
     return status;
   }
-  PrepareObjectHashes(*database_);
   Run(*database_, "BEGIN");
   Run(*database_, kEndOpenTransfers);
   return database_->TakeStatus();

@@ -16,6 +16,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "services/common/clock.h"
+#include "services/coordinator/catalog/known_hashes.h"
 #include "services/coordinator/catalog/sqlite_database.h"
 #include "services/coordinator/catalog/state_lock.h"
 #include "services/coordinator/catalog/types.h"
@@ -132,6 +133,8 @@ class CatalogRebuild {
   Clock& clock_;
   int copy_fd_ = -1;
   std::unique_ptr<Database> database_;
+  // Those of `database_`.
+  std::optional<KnownHashes> hashes_;
   int steps_ = 0;
 
   // Of the project that is being taken.

@@ -28,12 +28,6 @@ ORDER BY pk LIMIT ?)sql";
 constexpr char kForgetStored[] =
     "UPDATE objects SET sha256 = NULL WHERE pk = ?";
 
-constexpr char kFindStored[] = R"sql(
-SELECT 1 FROM objects
-WHERE pk IN (SELECT object FROM urn_hashes WHERE urn_hash = ?1) AND urn = ?2
-  AND sha256 IS NOT NULL
-)sql";
-
 constexpr char kSetStored[] = R"sql(
 UPDATE objects SET sha256 = ?2, size = ?3, failure = NULL WHERE pk = ?1)sql";
 
@@ -151,15 +145,15 @@ absl::StatusOr<int64_t> CatalogRebuild::CheckStored(
 }
 
 absl::StatusOr<bool> CatalogRebuild::IsStored(absl::string_view storage_urn) {
-  const bool stored = ReadInt(*database_, 0, kFindStored, UrnHash(storage_urn),
-                              storage_urn) != 0;
+  WriteBatch batch(*database_, *hashes_);
+  const std::optional<ObjectRow> object = FindObject(batch, storage_urn);
   ABSL_RETURN_IF_ERROR(database_->TakeStatus());
-  return stored;
+  return object.has_value() && object->stored;
 }
 
 absl::Status CatalogRebuild::AddStored(absl::string_view storage_urn,
                                        absl::string_view sha256, int64_t size) {
-  WriteBatch batch(*database_);
+  WriteBatch batch(*database_, *hashes_);
   const ObjectRow object = FindOrAddObject(batch, storage_urn, size);
   if (!object.stored) {
     const std::string digest = absl::HexStringToBytes(sha256);
@@ -247,7 +241,7 @@ absl::Status CatalogRebuild::AddFile(const RebuiltFile& file) {
   folders_.resize(depth);
   std::optional<int64_t> object;
   if (!file.storage_urn.empty()) {
-    WriteBatch batch(*database_);
+    WriteBatch batch(*database_, *hashes_);
     object = FindOrAddObject(batch, file.storage_urn, file.size).pk;
     if (file.sha256.empty() && !file.reason.empty()) {
       Run(*database_, kSetFailure, *object, file.reason);

@@ -20,7 +20,7 @@ constexpr absl::Duration kLinger = absl::Milliseconds(4);
 }  // namespace
 
 GroupCommit::GroupCommit(std::unique_ptr<Database> database, Clock& clock)
-    : database_(std::move(database)), clock_(clock) {}
+    : database_(std::move(database)), hashes_(*database_), clock_(clock) {}
 
 absl::Status GroupCommit::Commit(const Operation& operation, Urgency urgency) {
   Waiter self;
@@ -107,7 +107,7 @@ absl::Status GroupCommit::RunTransaction(std::vector<Waiter*>& batch,
                                          bool gather) {
   const absl::Duration full = clock_.Monotonic() + kMaxTime;
   Run(*database_, "BEGIN IMMEDIATE");
-  WriteBatch writes(*database_);
+  WriteBatch writes(*database_, hashes_);
   bool urgent = false;
   for (size_t i = 0; i < batch.size(); ++i) {
     batch[i]->status = (*batch[i]->operation)(writes);
@@ -129,6 +129,7 @@ absl::Status GroupCommit::RunTransaction(std::vector<Waiter*>& batch,
     // do, and its complaint is of no interest.
     Run(*database_, "ROLLBACK");
     database_->TakeStatus().IgnoreError();
+    hashes_.RolledBack();
   }
   return status;
 }

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "services/common/clock.h"
 #include "services/common/mutex.h"
+#include "services/coordinator/catalog/known_hashes.h"
 #include "services/coordinator/catalog/sqlite_database.h"
 #include "services/coordinator/catalog/write_batch.h"
 
@@ -67,6 +68,7 @@ class GroupCommit {
 
   // Used by whoever runs.
   const std::unique_ptr<Database> database_;
+  KnownHashes hashes_;
   Clock& clock_;
 
   mutable Mutex mutex_;

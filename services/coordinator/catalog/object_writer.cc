@@ -3,46 +3,12 @@
 namespace bimbackup::catalog {
 namespace {
 
-// Two plain searches. As a view within IN, their rows would be gathered first.
-constexpr char kFindHash[] = R"sql(
-SELECT object FROM new_object_hashes WHERE urn_hash = ?1
-UNION ALL SELECT object FROM object_hashes WHERE urn_hash = ?1)sql";
-
 constexpr char kReadObject[] = R"sql(
 SELECT size, sha256 IS NOT NULL, asked FROM objects WHERE pk = ? AND urn = ?
 )sql";
 
 constexpr char kAddObject[] =
     "INSERT INTO objects(urn, size, asked, transfer) VALUES(?, ?, ?, ?)";
-
-constexpr char kMakeHashes[] = R"sql(
-CREATE TEMP TABLE new_object_hashes(
-  urn_hash INTEGER, object INTEGER,
-  PRIMARY KEY(urn_hash, object)) WITHOUT ROWID;
-CREATE TEMP VIEW urn_hashes AS
-  SELECT urn_hash, object FROM object_hashes
-  UNION ALL SELECT urn_hash, object FROM new_object_hashes;
-)sql";
-
-constexpr char kListNewest[] = R"sql(
-SELECT pk, urn FROM objects WHERE pk > (
-  SELECT CAST(value AS INTEGER) FROM settings WHERE name = 'hashed_objects')
-)sql";
-
-constexpr char kAddHash[] = "INSERT INTO new_object_hashes VALUES(?, ?)";
-
-// So many new hashes are moved at once: some for each page of a million, and
-// no more than a commit may take time for.
-constexpr int64_t kNewHashes = 32'768;
-
-constexpr char kMoveHashes[] = R"sql(
-INSERT INTO object_hashes SELECT urn_hash, object FROM new_object_hashes
-ORDER BY urn_hash, object)sql";
-
-constexpr char kRemoveNewHashes[] = "DELETE FROM new_object_hashes";
-
-constexpr char kSetHashed[] =
-    "UPDATE settings SET value = ? WHERE name = 'hashed_objects'";
 
 constexpr char kAddTransfer[] = R"sql(
 INSERT INTO transfers(id, backup, object, project, file) VALUES(?, ?, ?, ?, ?)
@@ -51,23 +17,13 @@ INSERT INTO transfers(id, backup, object, project, file) VALUES(?, ?, ?, ?, ?)
 constexpr char kSetAsked[] =
     "UPDATE objects SET asked = ?, transfer = ? WHERE pk = ?";
 
-// Numbers of objects are given without a gap.
-void AddHash(Database& database, int64_t hash, int64_t object) {
-  Run(database, kAddHash, hash, object);
-  if (object % kNewHashes != 0) return;
-  Run(database, kMoveHashes);
-  Run(database, kRemoveNewHashes);
-  Run(database, kSetHashed, object);
-}
-
-std::optional<ObjectRow> FindObject(Database& database, int64_t hash,
+std::optional<ObjectRow> FindByHash(WriteBatch& batch, int64_t hash,
                                     absl::string_view urn) {
-  Query hashes(database, kFindHash, hash);
-  while (hashes.Next()) {
-    ObjectRow object;
-    object.pk = hashes.Int(0);
-    Query query(database, kReadObject, object.pk, urn);
+  for (const int64_t pk : batch.hashes().FindObjects(hash)) {
+    Query query(batch.database(), kReadObject, pk, urn);
     if (!query.Next()) continue;
+    ObjectRow object;
+    object.pk = pk;
     object.size = query.OptionalInt(0);
     object.stored = query.Int(1) != 0;
     object.asked = query.Int(2);
@@ -86,7 +42,7 @@ ObjectRow AddObject(WriteBatch& batch, int64_t hash, absl::string_view urn,
   if (asked != 0) object.promised = batch.TakeTransferId();
   Run(database, kAddObject, urn, size, asked, object.promised);
   object.pk = database.LastInsertId();
-  AddHash(database, hash, object.pk);
+  batch.hashes().AddObject(hash, object.pk);
   return object;
 }
 
@@ -106,12 +62,8 @@ int64_t IdHash(int64_t project, absl::string_view id) {
                               (UrnHash(id) & 0xff'ffff'ffff));
 }
 
-void PrepareObjectHashes(Database& database) {
-  database.Execute(kMakeHashes);
-  Query query(database, kListNewest);
-  while (query.Next()) {
-    Run(database, kAddHash, UrnHash(query.Bytes(1)), query.Int(0));
-  }
+std::optional<ObjectRow> FindObject(WriteBatch& batch, absl::string_view urn) {
+  return FindByHash(batch, UrnHash(urn), urn);
 }
 
 ObjectRow FindOrAddObject(WriteBatch& batch, absl::string_view urn,
@@ -122,8 +74,7 @@ ObjectRow FindOrAddObject(WriteBatch& batch, absl::string_view urn,
 ObjectRow FindOrPlanObject(WriteBatch& batch, BackupNumber backup,
                            absl::string_view urn, std::optional<int64_t> size) {
   const int64_t hash = UrnHash(urn);
-  const std::optional<ObjectRow> found =
-      FindObject(batch.database(), hash, urn);
+  const std::optional<ObjectRow> found = FindByHash(batch, hash, urn);
   return found.has_value() ? *found : AddObject(batch, hash, urn, size, backup);
 }
 

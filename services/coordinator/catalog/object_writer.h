@@ -18,11 +18,6 @@ namespace bimbackup::catalog {
 int64_t UrnHash(absl::string_view urn);
 int64_t IdHash(int64_t project, absl::string_view id);
 
-// Readies a connection that writes objects. The hashes of the newest ones are
-// kept in a temporary table, which is filled here, and are moved to the file
-// many at a time. With it comes the view `urn_hashes` of all of them.
-void PrepareObjectHashes(Database& database);
-
 // A row of `objects`.
 struct ObjectRow {
   int64_t pk = 0;
@@ -34,6 +29,8 @@ struct ObjectRow {
   // The transfer that was promised when the row was made; 0 for none.
   int64_t promised = 0;
 };
+
+std::optional<ObjectRow> FindObject(WriteBatch& batch, absl::string_view urn);
 
 // The object of this URN, which is made where there is none.
 ObjectRow FindOrAddObject(WriteBatch& batch, absl::string_view urn,

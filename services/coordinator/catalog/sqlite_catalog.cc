@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "services/common/status_macros.h"
-#include "services/coordinator/catalog/object_writer.h"
 #include "services/coordinator/catalog/schema.h"
 #include "services/coordinator/catalog/sqlite_catalog_impl.h"
 
@@ -40,6 +39,13 @@ SqliteCatalogImpl::SqliteCatalogImpl(std::unique_ptr<StateLock> lock,
       readers_(std::move(readers)),
       path_(std::move(path)) {}
 
+absl::Status SqliteCatalogImpl::LoadHashes() {
+  return writer_.Commit([](WriteBatch& batch) {
+    batch.hashes().Load();
+    return absl::OkStatus();
+  });
+}
+
 absl::StatusOr<std::unique_ptr<Catalog>> SqliteCatalog::Open(
     const SqliteCatalogOptions& options, Clock& clock, Random& random) {
   ABSL_ASSIGN_OR_RETURN(std::unique_ptr<StateLock> lock,
@@ -51,7 +57,6 @@ absl::StatusOr<std::unique_ptr<Catalog>> SqliteCatalog::Open(
   const int64_t cache_kib = options.cache_bytes / 1024;
   writer->Execute(kWriterPragmas);
   writer->Execute(absl::StrCat("PRAGMA cache_size = -", cache_kib / 2).c_str());
-  PrepareObjectHashes(*writer);
   ABSL_RETURN_IF_ERROR(writer->TakeStatus());
   ABSL_ASSIGN_OR_RETURN(
       std::unique_ptr<ReaderPool> readers,
@@ -62,9 +67,11 @@ absl::StatusOr<std::unique_ptr<Catalog>> SqliteCatalog::Open(
   writer->OnCommit([&checkpointer = *checkpointer](int64_t pages) {
     checkpointer.Note(pages);
   });
-  return std::make_unique<SqliteCatalogImpl>(
+  auto catalog = std::make_unique<SqliteCatalogImpl>(
       std::move(lock), std::move(checkpointer), std::move(writer),
       std::move(readers), path, clock, random);
+  ABSL_RETURN_IF_ERROR(catalog->LoadHashes());
+  return catalog;
 }
 
 }  // namespace bimbackup::catalog

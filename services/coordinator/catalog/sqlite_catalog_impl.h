@@ -32,6 +32,9 @@ class SqliteCatalogImpl : public Catalog {
                     std::unique_ptr<ReaderPool> readers, std::string path,
                     Clock& clock, Random& random);
 
+  // Once, before anything else.
+  absl::Status LoadHashes();
+
   // BackupStore.
   absl::StatusOr<BackupRecord> CreateBackup(
       const BackupRequest& request) override;

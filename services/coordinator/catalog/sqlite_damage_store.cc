@@ -27,16 +27,13 @@ ON CONFLICT DO UPDATE SET urn = excluded.urn, size = excluded.size,
 // What was fetched with other bytes cannot be mended by fetching it again.
 constexpr char kGiveUpReplaced[] = R"sql(
 UPDATE damaged_blobs SET state = 2 WHERE sha256 = ?1 AND state = 0
-  AND EXISTS(SELECT 1 FROM objects
-             WHERE pk IN (SELECT object FROM urn_hashes WHERE urn_hash = ?2)
-               AND urn = ?3 AND sha256 <> ?1))sql";
+  AND EXISTS(SELECT 1 FROM objects WHERE pk = ?2 AND sha256 <> ?1))sql";
 
 // What a file still has is tried as long as it has it.
 constexpr char kWillBeMended[] = R"sql(
 SELECT state = 0 AND (tries < ?2 OR EXISTS(
   SELECT 1 FROM objects o JOIN files f ON f.object = o.pk
-  WHERE o.pk IN (SELECT object FROM urn_hashes WHERE urn_hash = ?3)
-    AND o.urn = ?4 AND o.sha256 IS NULL))
+  WHERE o.pk = ?3 AND o.sha256 IS NULL))
 FROM damaged_blobs WHERE sha256 = ?1)sql";
 
 constexpr char kFindByManifest[] = "SELECT pk FROM projects WHERE manifest = ?";
@@ -160,7 +157,7 @@ void PlanRow(WriteBatch& batch, BackupNumber backup, const DamagedRow& row,
   Database& database = batch.database();
   ForgetStored(batch, row.digest);
   const ObjectRow object = FindOrAddObject(batch, row.urn, row.size);
-  Run(database, kGiveUpReplaced, Blob{row.digest}, UrnHash(row.urn), row.urn);
+  Run(database, kGiveUpReplaced, Blob{row.digest}, object.pk);
   if (object.stored || object.asked == backup) return;
   Run(database, kExpect, object.pk, Blob{row.digest});
   PlanMending(batch, backup, object, row);
@@ -180,11 +177,11 @@ absl::StatusOr<bool> SqliteCatalogImpl::RecordDamagedBlob(
     Run(database, kRecord, Blob{digest}, blob.storage_urn, blob.size,
         absl::ToUnixMicros(clock_.Now()), blob.project_id, blob.project_name,
         blob.item_id, Blob{path});
-    Run(database, kGiveUpReplaced, Blob{digest}, UrnHash(blob.storage_urn),
-        blob.storage_urn);
-    will_be_mended =
-        ReadInt(database, 0, kWillBeMended, Blob{digest}, kMaxMendingBackups,
-                UrnHash(blob.storage_urn), blob.storage_urn) != 0;
+    const std::optional<ObjectRow> object = FindObject(batch, blob.storage_urn);
+    const int64_t pk = object.has_value() ? object->pk : 0;
+    Run(database, kGiveUpReplaced, Blob{digest}, pk);
+    will_be_mended = ReadInt(database, 0, kWillBeMended, Blob{digest},
+                             kMaxMendingBackups, pk) != 0;
     return absl::OkStatus();
   }));
   return will_be_mended;

@@ -139,12 +139,12 @@ absl::Status Database::TakeStatus() {
   return std::exchange(status_, absl::OkStatus());
 }
 
-sqlite3_stmt* Database::Acquire(const char* sql) {
+sqlite3_stmt* Database::Acquire(const char* sql, Idle** idle) {
   if (!ok()) return nullptr;
-  std::vector<sqlite3_stmt*>& idle = idle_[sql];
-  if (!idle.empty()) {
-    sqlite3_stmt* statement = idle.back();
-    idle.pop_back();
+  *idle = &idle_[sql];
+  if (!(*idle)->empty()) {
+    sqlite3_stmt* statement = (*idle)->back();
+    (*idle)->pop_back();
     return statement;
   }
   sqlite3_stmt* statement = nullptr;
@@ -157,19 +157,16 @@ sqlite3_stmt* Database::Acquire(const char* sql) {
   return statement;
 }
 
-void Database::Release(const char* sql, sqlite3_stmt* statement) {
-  sqlite3_reset(statement);
-  sqlite3_clear_bindings(statement);
-  idle_[sql].push_back(statement);
-}
-
 void Database::SetError(const char* what) {
   status_ = ToStatus(sqlite3_extended_errcode(connection_), what,
                      sqlite3_errmsg(connection_));
 }
 
 Query::~Query() {
-  if (statement_ != nullptr) database_.Release(sql_, statement_);
+  if (statement_ == nullptr) return;
+  sqlite3_reset(statement_);
+  sqlite3_clear_bindings(statement_);
+  idle_->push_back(statement_);
 }
 
 bool Query::Next() {

@@ -72,16 +72,19 @@ class Database {
 
   absl::Status CopyInSteps(sqlite3* target, const std::string& path,
                            const std::function<absl::Status()>& go_on);
-  // A prepared statement that nobody else uses; null after an error.
-  sqlite3_stmt* Acquire(const char* sql);
-  void Release(const char* sql, sqlite3_stmt* statement);
+  // Prepared statements that nobody uses.
+  using Idle = std::vector<sqlite3_stmt*>;
+
+  // A prepared statement that nobody else uses, and where it goes afterwards;
+  // null after an error.
+  sqlite3_stmt* Acquire(const char* sql, Idle** idle);
   void SetError(const char* what);
 
   sqlite3* const connection_;
   std::function<void(int64_t)> committed_;
   absl::Status status_;
   // By address: statements are constants of the program.
-  std::unordered_map<const char*, std::vector<sqlite3_stmt*>> idle_;
+  std::unordered_map<const char*, Idle> idle_;
 };
 
 // One run of a statement: binds its values, then steps through its rows.
@@ -90,7 +93,9 @@ class Query {
   // `sql` is a constant. Text and blobs outlive the query.
   template <typename... Values>
   Query(Database& database, const char* sql, const Values&... values)
-      : database_(database), sql_(sql), statement_(database.Acquire(sql)) {
+      : database_(database),
+        sql_(sql),
+        statement_(database.Acquire(sql, &idle_)) {
     int index = 0;
     (Bind(++index, values), ...);
   }
@@ -132,6 +137,8 @@ class Query {
 
   Database& database_;
   const char* const sql_;
+  // A map's element stays where it is.
+  Database::Idle* idle_ = nullptr;
   sqlite3_stmt* const statement_;
 };
 

@@ -88,8 +88,10 @@ class TreeWriter {
   void PushUnlessUnchanged(const FolderRow& row, const ListedFolder& listed);
   bool LiesAbove(int64_t folder, const FolderRow& below);
 
-  std::optional<FileRow> FindFile(absl::string_view item_id);
-  void AddFile(const bim360::Item& item, absl::string_view reason);
+  // `hash` is the item's IdHash().
+  std::optional<FileRow> FindFile(absl::string_view item_id, int64_t hash);
+  void AddFile(const bim360::Item& item, int64_t hash,
+               absl::string_view reason);
   void UpdateFile(const FileRow& row, const bim360::Item& item,
                   absl::string_view reason);
   void KeepFile(const FileRow& row);

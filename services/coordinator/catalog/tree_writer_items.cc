@@ -53,7 +53,8 @@ struct TreeWriter::FileRow {
 
 void TreeWriter::WriteItem(const ListedItem& listed) {
   const bim360::Item& item = listed.item;
-  const std::optional<FileRow> row = FindFile(item.item_id);
+  const int64_t hash = IdHash(folder_.project, item.item_id);
+  const std::optional<FileRow> row = FindFile(item.item_id, hash);
   if (listed.filtered_out) {
     const bool known = row.has_value() && row->name == item.name &&
                        row->version_id == item.version_id &&
@@ -61,7 +62,7 @@ void TreeWriter::WriteItem(const ListedItem& listed) {
     if (!known) task_.keep = true;
     if (row.has_value()) KeepFile(*row);
   } else if (!row.has_value()) {
-    AddFile(item, listed.no_content_reason);
+    AddFile(item, hash, listed.no_content_reason);
   } else if (item.version_id.empty()) {
     // The page did not tell what the tip is: no reason to forget it.
     KeepFile(*row);
@@ -71,9 +72,9 @@ void TreeWriter::WriteItem(const ListedItem& listed) {
 }
 
 std::optional<TreeWriter::FileRow> TreeWriter::FindFile(
-    absl::string_view item_id) {
-  Query query(database_, kFindFile, IdHash(folder_.project, item_id), item_id,
-              folder_.project);
+    absl::string_view item_id, int64_t hash) {
+  if (!batch_.hashes().MayHaveFile(hash)) return std::nullopt;
+  Query query(database_, kFindFile, hash, item_id, folder_.project);
   if (!query.Next()) return std::nullopt;
   FileRow row;
   row.pk = query.Int(0);
@@ -90,18 +91,19 @@ std::optional<TreeWriter::FileRow> TreeWriter::FindFile(
   return row;
 }
 
-void TreeWriter::AddFile(const bim360::Item& item, absl::string_view reason) {
+void TreeWriter::AddFile(const bim360::Item& item, int64_t hash,
+                         absl::string_view reason) {
   std::optional<ObjectRow> object;
   if (!item.storage_urn.empty()) {
     object =
         FindOrPlanObject(batch_, options_.backup, item.storage_urn, item.size);
   }
-  Run(database_, kAddFile, folder_.project, folder_.pk,
-      IdHash(folder_.project, item.item_id), item.item_id, item.name,
-      item.version_id, item.version_number,
+  Run(database_, kAddFile, folder_.project, folder_.pk, hash, item.item_id,
+      item.name, item.version_id, item.version_number,
       object.has_value() ? std::optional<int64_t>(object->pk) : std::nullopt,
       ToStoredTime(item.last_modified), reason, task_.task);
   const int64_t file = database_.LastInsertId();
+  batch_.hashes().AddFile(hash);
   batch_.AddTotals(folder_.project, /*folders=*/0, /*files=*/1,
                    object.has_value() ? object->size.value_or(0) : 0);
   batch_.MarkChanged(folder_.project);

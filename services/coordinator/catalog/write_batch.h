@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 
+#include "services/coordinator/catalog/known_hashes.h"
 #include "services/coordinator/catalog/sqlite_database.h"
 #include "services/coordinator/catalog/types.h"
 
@@ -15,9 +16,12 @@ namespace bimbackup::catalog {
 // flags that are gathered and written once, at its end. Not thread-safe.
 class WriteBatch {
  public:
-  explicit WriteBatch(Database& database) : database_(database) {}
+  // `hashes` are the connection's.
+  WriteBatch(Database& database, KnownHashes& hashes)
+      : database_(database), hashes_(hashes) {}
 
   Database& database() { return database_; }
+  KnownHashes& hashes() { return hashes_; }
 
   // To be added to the backup's counters; `api_calls` is not looked at.
   BackupCounters& Counters(BackupNumber backup) { return counters_[backup]; }
@@ -44,6 +48,7 @@ class WriteBatch {
   };
 
   Database& database_;
+  KnownHashes& hashes_;
   std::map<BackupNumber, BackupCounters> counters_;
   std::map<int64_t, ProjectDelta> projects_;
   // 0 before the first is taken.
