@@ -62,10 +62,13 @@ class FetchHandler : public ResponseHandler {
   }
 
   void OnDone(const absl::Status& status, const TransferStats&) override {
-    MutexLock lock(state_->mutex);
-    state_->done = true;
-    state_->status = status;
-    state_->response = std::move(response_);
+    {
+      MutexLock lock(state_->mutex);
+      state_->done = true;
+      state_->status = status;
+      state_->response = std::move(response_);
+    }
+    // Whoever wakes finds the mutex free.
     state_->changed.NotifyAll();
   }
 

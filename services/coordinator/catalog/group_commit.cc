@@ -31,7 +31,7 @@ absl::Status GroupCommit::Commit(const Operation& operation, Urgency urgency) {
     (urgency == Urgency::kUrgent ? urgent_ : others_).push_back(&self);
     came_.NotifyOne();
     while (!self.done && (running_ || Next() != &self)) {
-      self.changed.Wait(mutex_);
+      self.changed->Wait(mutex_);
     }
     if (self.done) return self.status;
     running_ = true;
@@ -39,16 +39,20 @@ absl::Status GroupCommit::Commit(const Operation& operation, Urgency urgency) {
     (urgent_ran_ ? urgent_ : others_).pop_front();
   }
   const std::vector<Waiter*> batch = RunBatch(&self);
-  MutexLock lock(mutex_);
-  for (Waiter* waiter : batch) {
-    waiter->done = true;
-    if (waiter != &self) waiter->changed.NotifyOne();
+  std::vector<std::shared_ptr<CondVar>> woken;
+  {
+    MutexLock lock(mutex_);
+    running_ = false;
+    if (std::none_of(batch.begin(), batch.end(), IsUrgent)) {
+      last_size_ = batch.size();
+    }
+    if (Waiter* const next = Next()) woken.push_back(next->changed);
+    for (Waiter* waiter : batch) {
+      waiter->done = true;
+      if (waiter != &self) woken.push_back(waiter->changed);
+    }
   }
-  running_ = false;
-  if (std::none_of(batch.begin(), batch.end(), IsUrgent)) {
-    last_size_ = batch.size();
-  }
-  if (Waiter* const next = Next()) next->changed.NotifyOne();
+  for (const auto& changed : woken) changed->NotifyOne();
   return self.status;
 }
 

@@ -49,7 +49,8 @@ class GroupCommit {
     Urgency urgency = Urgency::kNormal;
     absl::Status status;
     bool done = false;
-    CondVar changed;
+    // Outlives the wait, so that it can be notified when the mutex is free.
+    const std::shared_ptr<CondVar> changed = std::make_shared<CondVar>();
   };
 
   static bool IsUrgent(const Waiter* waiter);

@@ -154,8 +154,8 @@ bool Crawler::Commit(const std::function<absl::Status()>& commit) {
   const absl::Status status = Write(commit);
   if (!status.ok()) Fail(status);
   MutexLock lock(mutex_);
-  --committing_;
-  changed_.NotifyAll();
+  // Only what has been stopped waits for commits.
+  if (--committing_ == 0 && state_ != State::kRunning) changed_.NotifyAll();
   return status.ok();
 }
 
@@ -214,12 +214,14 @@ void Crawler::Refill(int for_itself) {
     Fail(tasks.status());
     return;
   }
-  MutexLock lock(mutex_);
-  // The newest, which comes first, is to be taken first: from the back.
-  for (auto task = tasks->rbegin(); task != tasks->rend(); ++task) {
-    ready_.push_back(std::move(*task));
-    work_.NotifyOne();
+  {
+    MutexLock lock(mutex_);
+    // The newest, which comes first, is to be taken first: from the back.
+    for (auto task = tasks->rbegin(); task != tasks->rend(); ++task) {
+      ready_.push_back(std::move(*task));
+    }
   }
+  for (size_t i = 0; i < tasks->size(); ++i) work_.NotifyOne();
 }
 
 void Crawler::EndTask(int64_t task_id) {
