@@ -95,9 +95,9 @@ absl::Duration Executor::NextLook() {
 void Executor::Wait(int number) {
   if (number < active_) {
     ++idle_;
-    clock_.WaitUntil(mutex_, changed_,
-                     timers_.empty() ? absl::InfiniteDuration()
-                                     : timers_.begin()->first);
+    clock_.WaitUntil(
+        mutex_, changed_,
+        timers_.empty() ? absl::InfiniteDuration() : timers_.begin()->first);
     --idle_;
   } else if (number == active_) {
     clock_.WaitUntil(mutex_, spare_changed_, NextLook());
