@@ -1,5 +1,7 @@
 #include "clients/http/curl_transport.h"
 
+#include <thread>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "clients/http/curl_transport_fixture.h"
@@ -231,6 +233,32 @@ TEST_F(CurlTransportTest, ReusesConnectionsButNotWhenToldSo) {
   ASSERT_TRUE(third->WaitDone());
   EXPECT_FALSE(third->stats().reused_connection);
   EXPECT_EQ(server_->connections(), 2);
+}
+
+TEST_F(CurlTransportTest, AGroupOfRequestsHasOneThread) {
+  Serve([](const Call&, LoopbackConnection& connection) {
+    connection.Send(LoopbackServer::Answer(200, "x"));
+  });
+  CurlTransportOptions options;
+  options.io_threads = 2;
+  transport_ = MakeTransport(options);
+  const auto thread_of = [this](uint64_t group) {
+    std::thread::id thread;
+    const auto recording = std::make_shared<Recording>();
+    recording->on_done = [&thread] { thread = std::this_thread::get_id(); };
+    Request request = Get();
+    request.group = group;
+    Record(*transport_, request, recording);
+    EXPECT_TRUE(recording->WaitDone());
+    return thread;
+  };
+  const std::thread::id seventh = thread_of(7);
+  const std::thread::id eighth = thread_of(8);
+  EXPECT_NE(seventh, eighth);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(thread_of(7), seventh);
+    EXPECT_EQ(thread_of(8), eighth);
+  }
 }
 
 TEST_F(CurlTransportTest, RefusesWhatIsNoHttpUrl) {

@@ -62,10 +62,11 @@ absl::StatusOr<std::unique_ptr<storage::Storage>> OpenMarkedStorage(
   }
 }
 
-// Each slot has a connection, a temporary file and its journal; the rest is
-// for everything else.
+// Each slot has a connection, which every I/O thread may keep for it, a
+// temporary file and its journal; the rest is for everything else.
 int64_t SlotsByFiles() {
-  return std::max<int64_t>(1, (FileDescriptorLimit() - 128) / 4);
+  return std::max<int64_t>(
+      1, (FileDescriptorLimit() - 128) / (engine::kIoThreads + 3));
 }
 
 // Each slot has a receive buffer, its share of the commits and the state of
@@ -88,7 +89,7 @@ engine::EngineOptions EngineOptionsFor(const Options& options) {
 http::CurlTransportOptions TransportOptionsFor(const Options& options) {
   http::CurlTransportOptions result;
   result.io_threads = engine::kIoThreads;
-  result.max_kept_connections = options.max_transfers + 8;
+  result.max_kept_connections = EngineOptionsFor(options).max_slots + 8;
   result.max_bytes_per_second = options.max_bandwidth;
   result.user_agent = absl::StrCat("bimbackup-worker/", BIMBACKUP_VERSION);
   return result;

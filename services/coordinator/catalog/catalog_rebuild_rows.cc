@@ -247,11 +247,12 @@ absl::Status CatalogRebuild::AddFile(const RebuiltFile& file) {
       Run(*database_, kSetFailure, *object, file.reason);
     }
   }
-  Run(*database_, kAddFile, project_, folders_.back(),
-      IdHash(project_, file.item_id), file.item_id, file.name, file.version_id,
-      file.version_number, object, ToStoredTime(file.last_modified),
-      object.has_value() ? "" : file.reason,
+  const int64_t hash = IdHash(project_, file.item_id);
+  Run(*database_, kAddFile, project_, folders_.back(), hash, file.item_id,
+      file.name, file.version_id, file.version_number, object,
+      ToStoredTime(file.last_modified), object.has_value() ? "" : file.reason,
       file.guarded ? Presence::kGuarded : Presence::kPresent);
+  hashes_->AddFile(hash);
   if (depth == 1) Run(*database_, kSetRootListed, folders_.back());
   ++files_;
   bytes_ += object.has_value() ? file.size.value_or(0) : 0;

@@ -68,7 +68,8 @@ class KnownHashes {
   size_t newest_count_ = 0;
   bool newest_loaded_ = false;
 
-  // Of object_hashes and of `files`. A rollback leaves them as they are.
+  // Of object_hashes and of `files`. A rollback leaves them as they are: what
+  // is too much does no harm, and Load() comes before anything is removed.
   Filter moved_;
   Filter files_;
 };

@@ -244,7 +244,7 @@ UPDATE files SET item_hash = (project << 40) | (item_hash & 0xffffffffff);
 )sql";
 
 // object_hashes: the objects up to the number that the setting hashed_objects
-//   holds. Those of newer ones are kept in memory, object_writer.h says how:
+//   holds. Those of newer ones are kept in memory, known_hashes.h says how:
 //   in a table of the file, each commit would write most of its pages.
 constexpr char kStep5[] = R"sql(
 DROP VIEW urn_hashes;

@@ -59,7 +59,7 @@ struct EngineOptions {
   // Whether bytes are digested. Without it, for benchmarks alone, sizes are
   // all that is compared, and blobs are named by the digest of their URN.
   bool digests = true;
-  // Threads for what may block on the storage, and for digests.
+  // Threads for what may block on the storage, and for digests, at most.
   int threads = 8;
 
   // Of one part. An attempt that moves `worthwhile_bytes` does not count.

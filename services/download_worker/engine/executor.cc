@@ -11,7 +11,7 @@ constexpr int kLeastActive = 2;
 // How long a task waits before another thread is active.
 constexpr absl::Duration kPatience = absl::Milliseconds(2);
 // For how long tasks are watched once one had to wait: starting to watch costs
-// a switch between threads, which is saved for each task otherwise.
+// switches between threads, which are saved for each task otherwise.
 constexpr absl::Duration kWatchTime = absl::Milliseconds(100);
 // However little is posted, thread number active_ looks so often: timers may
 // come due while all active ones block.
@@ -60,6 +60,7 @@ void Executor::PostAt(absl::Duration when, std::function<void()> task) {
     timers_.emplace(when, std::move(task));
   }
   changed_.NotifyOne();
+  spare_changed_.NotifyAll();
 }
 
 void Executor::TakeDue() {
@@ -87,8 +88,8 @@ void Executor::Grow() {
 
 absl::Duration Executor::NextLook() {
   const absl::Duration now = clock_.Monotonic();
-  const absl::Duration next =
-      now + (now < watched_until_ ? kPatience : kLongestWait);
+  const bool watched = now < watched_until_ || !tasks_.empty();
+  const absl::Duration next = now + (watched ? kPatience : kLongestWait);
   return timers_.empty() ? next : std::min(next, timers_.begin()->first);
 }
 
@@ -102,6 +103,8 @@ void Executor::Wait(int number) {
   } else if (number == active_) {
     clock_.WaitUntil(mutex_, spare_changed_, NextLook());
     TakeDue();
+    // One that waits may not know of the timer, another not of the task.
+    if (!tasks_.empty() && idle_ > 0) changed_.NotifyOne();
     if (number == active_) Grow();
   } else {
     spare_changed_.Wait(mutex_);

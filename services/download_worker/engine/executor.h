@@ -26,7 +26,8 @@ class Executor {
   // `clock` outlives the executor.
   Executor(Clock& clock, int threads);
 
-  // Runs what is posted and not yet due for later, then joins.
+  // Runs what is posted and not yet due for later, then joins. No more threads
+  // become active any more: tasks must not wait for each other by then.
   ~Executor();
 
   // Runs `task` soon.
@@ -48,7 +49,7 @@ class Executor {
   void Run(int number);
   // Waits until the thread of this number may have something to do.
   void Wait(int number) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // When the first of the idle threads must look again by itself.
+  // When the first of the spare threads must look again by itself.
   absl::Duration NextLook() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Lets one more thread in where the first task has waited too long.
   void Grow() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

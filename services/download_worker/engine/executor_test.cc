@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "absl/synchronization/blocking_counter.h"
 #include "absl/synchronization/notification.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -46,12 +47,23 @@ TEST(ExecutorTest, TimersRunBesideTasksThatBlock) {
   SystemClock clock;
   Executor executor(clock, 3);
   absl::Notification timer;
+  absl::BlockingCounter blocked(2);
   for (int i = 0; i < 2; ++i) {
-    executor.Post([&timer] { timer.WaitForNotification(); });
+    executor.Post([&] {
+      blocked.DecrementCount();
+      timer.WaitForNotification();
+    });
   }
-  executor.PostAt(clock.Monotonic() + absl::Milliseconds(20),
-                  [&timer] { timer.Notify(); });
+  blocked.Wait();
+  // Longer than tasks are watched after the last one was posted.
+  const absl::Duration due = clock.Monotonic() + absl::Milliseconds(300);
+  absl::Duration ran_at;
+  executor.PostAt(due, [&] {
+    ran_at = clock.Monotonic();
+    timer.Notify();
+  });
   timer.WaitForNotification();
+  EXPECT_LT(ran_at - due, absl::Milliseconds(600));
 }
 
 TEST(ExecutorTest, FewThreadsDoWhatDoesNotBlock) {

@@ -11,7 +11,7 @@ namespace {
 
 // What one turn reads back: long enough to be worth it, short enough to let
 // the other events of the transfer in between, and other transfers.
-constexpr int64_t kCatchUpBytes = 4 << 20;
+constexpr int64_t kCatchUpBytes = 1 << 20;
 
 }  // namespace
 
